@@ -448,7 +448,11 @@ impl AgeStep {
         self.check_on(ftl, &flash.chip)?;
         match *self {
             AgeStep::Cycle { to, dwell, celsius } => self.cycle((to, dwell, celsius), ftl, flash),
-            AgeStep::Retain { time, celsius } => self.retain(&time, celsius, &mut flash.chip),
+            AgeStep::Retain { time, celsius } => {
+                self.retain(&time, celsius, &mut flash.chip)?;
+                ftl.on_tick(&flash.chip);
+                Ok(())
+            }
             AgeStep::Disturb { reads, wordline } => self.disturb(reads, wordline, ftl, flash),
         }
     }

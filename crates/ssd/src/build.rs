@@ -89,6 +89,7 @@ impl State {
             sanitize: &cfg.sanitize,
             wear_leveling: &cfg.wear_leveling,
             migration: &cfg.migration,
+            techniques: cfg.techniques(),
         };
         let ftl = Ftl::new(cfg, &configs, layout.clone(), order, (stream, streams), host.slots(), |block| {
             chip.erase_count(block)

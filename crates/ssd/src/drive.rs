@@ -133,7 +133,9 @@ impl Drive {
 
     /// Takes a step of ageing, at once and for all blocks. Nothing changes if it fails.
     pub fn age(&mut self, step: &AgeStep) -> Result<(), AgeError> {
-        step.take(&mut self.state.ftl, &mut self.state.flash)
+        step.take(&mut self.state.ftl, &mut self.state.flash)?;
+        self.state.settle_new();
+        Ok(())
     }
 
     /// Tells the drive what will be submitted from now on, in place of what it was told before. What it holds then, and
@@ -216,6 +218,7 @@ impl Drive {
     pub fn advance_to(&mut self, to: SimTime) {
         self.state.run_until_before(SimTime(to.0.saturating_add(1)));
         self.state.set_now(self.state.now.max(to));
+        self.state.settle_new();
     }
 
     /// Lets things happen until a completion waits (true) or nothing is left to happen (false).

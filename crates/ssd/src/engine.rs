@@ -65,7 +65,16 @@ impl State {
         self.now = now;
         self.flash.now = now;
         self.ftl.set_now(now);
-        self.flash.chip.advance_clock(now);
+        if self.flash.chip.advance_clock(now) {
+            self.ftl.on_tick(&self.flash.chip);
+        }
+    }
+
+    /// Begins what the time that has passed has made due.
+    pub(crate) fn settle_new(&mut self) {
+        if self.ftl.has_new_candidates() {
+            self.settle();
+        }
     }
 
     pub(crate) fn apply_executor(&mut self, executor: Executor) {

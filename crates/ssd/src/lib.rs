@@ -20,6 +20,8 @@
 pub mod config;
 #[macro_use]
 pub mod counters;
+#[macro_use]
+mod techniques;
 
 pub mod age;
 pub mod bare_blocks;

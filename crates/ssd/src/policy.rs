@@ -7,24 +7,40 @@
 pub use crate::config::member::{Misfit, Stateless};
 pub use crate::config::{FamilyInfo, PolicyInfo};
 
-/// Every family of the drive, in the order of their folders.
-pub const FAMILIES: &[&FamilyInfo] = &[
-    &crate::flash::preemption::FAMILY,
-    &crate::flash::read_voltage::FAMILY,
-    &crate::ftl::age_marker::FAMILY,
-    &crate::ftl::gc_trigger::FAMILY,
-    &crate::ftl::gc_victim::FAMILY,
-    &crate::ftl::migration::FAMILY,
-    &crate::ftl::page_class::FAMILY,
-    &crate::ftl::program_mode::FAMILY,
-    &crate::ftl::read_reclaim::FAMILY,
-    &crate::ftl::sanitize::FAMILY,
-    &crate::ftl::slc_cache::FAMILY,
-    &crate::ftl::stream::FAMILY,
-    &crate::ftl::wear_leveling::FAMILY,
-    &crate::host::buffer::FAMILY,
-    &crate::host::hotness::FAMILY,
-];
+macro_rules! families {
+    (
+        { $($before:path),+ $(,)? } { $($after:path),+ $(,)? }
+        @techniques $($(#[$doc:meta])* $folder:ident : $cause:ident = $section:literal;)*
+    ) => {
+        /// Every family of the drive, in the order of their folders.
+        pub const FAMILIES: &[&FamilyInfo] = &[
+            $(&$before,)+
+            $(&crate::ftl::techniques::$folder::FAMILY,)*
+            $(&$after,)+
+        ];
+    };
+}
+
+techniques! { families! {
+    {
+        crate::flash::preemption::FAMILY,
+        crate::flash::read_voltage::FAMILY,
+        crate::ftl::age_marker::FAMILY,
+        crate::ftl::gc_trigger::FAMILY,
+        crate::ftl::gc_victim::FAMILY,
+        crate::ftl::migration::FAMILY,
+        crate::ftl::page_class::FAMILY,
+        crate::ftl::program_mode::FAMILY,
+        crate::ftl::read_reclaim::FAMILY,
+        crate::ftl::sanitize::FAMILY,
+        crate::ftl::slc_cache::FAMILY,
+        crate::ftl::stream::FAMILY,
+    } {
+        crate::ftl::wear_leveling::FAMILY,
+        crate::host::buffer::FAMILY,
+        crate::host::hotness::FAMILY,
+    }
+} }
 
 /// The family of that folder (`ftl/gc_victim`) or section (`ftl.gc_victim`).
 pub fn family(path: &str) -> Option<&'static FamilyInfo> {

@@ -40,7 +40,7 @@ pub struct FamilyInfo {
 impl FamilyInfo {
     /// Section in configuration files, such as `ftl.gc_victim`.
     pub fn section(&self) -> String {
-        self.path.replace('/', ".")
+        self.path.replace("/techniques/", "/").replace('/', ".")
     }
 
     /// All that a configuration can name: the policies, and what stands for one that is given.

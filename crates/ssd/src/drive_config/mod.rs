@@ -22,6 +22,7 @@ mod validate_sanitize;
 use crate::config::Table;
 use crate::sections::{CellPart, Sections};
 use crate::{flash, ftl, host};
+use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +30,26 @@ pub use explain::Explained;
 pub use resolve::{Resolved, resolve, resolve_table};
 
 /// Sections by path, in the order in which files and explanations have them: the fixed ones, which are fields of
-/// [`Sections`], and the policies', each with its type and what is decided.
+/// [`Sections`], and the policies', each with its type and what is decided; those of techniques between the first list and
+/// the second.
 macro_rules! drive_config {
+    (
+        { $($before:tt)* } { $($after:tt)* }
+        @techniques $(#[doc = $doc:literal] $folder:ident : $cause:ident = $path:literal;)*
+    ) => {
+        drive_config! {
+            $($before)*
+            $($folder: ftl::techniques::$folder::Config, $doc = $path;)*
+            $($after)*
+        }
+
+        impl DriveConfig {
+            /// Those of techniques.
+            pub(crate) fn techniques(&self) -> ftl::techniques::Configs<'_> {
+                ftl::techniques::Configs { $($folder: &self.$folder,)* of: PhantomData }
+            }
+        }
+    };
     ($($field:ident $(: $ty:ty, $doc:literal)? = $path:literal;)+) => {
         /// Everything that defines a drive. Two drives with the same configuration behave the same.
         ///
@@ -64,39 +83,42 @@ macro_rules! drive_config {
     };
 }
 
-drive_config! {
-    drive = "drive";
-    geometry = "nand.geometry";
-    cell = "nand.cell";
-    timing = "nand.timing";
-    slc = "nand.slc";
-    lock = "nand.lock";
-    reliability = "nand.reliability";
-    errors = "nand.errors";
-    channel = "flash.channel";
-    scheduling = "flash.scheduling";
-    preemption: flash::preemption::Config, "What becomes of a die's work when a read comes." = "flash.preemption";
-    read_voltage: flash::read_voltage::Config, "With which voltages a page is read first." = "flash.read_voltage";
-    mapping = "ftl.mapping";
-    allocation = "ftl.allocation";
-    cleaning = "ftl.cleaning";
-    gc_victim: ftl::gc_victim::Config, "Which block is reclaimed." = "ftl.gc_victim";
-    gc_trigger: ftl::gc_trigger::Config, "When cleaning starts, and how far it goes." = "ftl.gc_trigger";
-    read_reclaim: ftl::read_reclaim::Config, "Whether data must move because of reads, and which." = "ftl.read_reclaim";
-    stream: ftl::stream::Config, "Which data shares a block." = "ftl.stream";
-    program_mode: ftl::program_mode::Config, "In which program mode a block is programmed." = "ftl.program_mode";
-    page_class: ftl::page_class::Config, "Which page type holds which data." = "ftl.page_class";
-    slc_cache: ftl::slc_cache::Config, "How many blocks cache host writes in one bit a cell." = "ftl.slc_cache";
-    sanitize: ftl::sanitize::Config, "What becomes of copies that nobody may read." = "ftl.sanitize";
-    age_marker: ftl::age_marker::Config, "How old a block is." = "ftl.age_marker";
-    wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
-    migration: ftl::migration::Config, "Whether data that moves passes the controller." = "ftl.migration";
-    queues = "host.queues";
-    link = "host.link";
-    firmware = "host.firmware";
-    buffer: host::buffer::Config, "What stays in DRAM." = "host.buffer";
-    hotness: host::hotness::Config, "How the data is used that leaves DRAM." = "host.hotness";
-}
+techniques! { drive_config! {
+    {
+        drive = "drive";
+        geometry = "nand.geometry";
+        cell = "nand.cell";
+        timing = "nand.timing";
+        slc = "nand.slc";
+        lock = "nand.lock";
+        reliability = "nand.reliability";
+        errors = "nand.errors";
+        channel = "flash.channel";
+        scheduling = "flash.scheduling";
+        preemption: flash::preemption::Config, "What becomes of a die's work when a read comes." = "flash.preemption";
+        read_voltage: flash::read_voltage::Config, "With which voltages a page is read first." = "flash.read_voltage";
+        mapping = "ftl.mapping";
+        allocation = "ftl.allocation";
+        cleaning = "ftl.cleaning";
+        gc_victim: ftl::gc_victim::Config, "Which block is reclaimed." = "ftl.gc_victim";
+        gc_trigger: ftl::gc_trigger::Config, "When cleaning starts, and how far it goes." = "ftl.gc_trigger";
+        read_reclaim: ftl::read_reclaim::Config, "Whether data must move because of reads, and which." = "ftl.read_reclaim";
+        stream: ftl::stream::Config, "Which data shares a block." = "ftl.stream";
+        program_mode: ftl::program_mode::Config, "In which program mode a block is programmed." = "ftl.program_mode";
+        page_class: ftl::page_class::Config, "Which page type holds which data." = "ftl.page_class";
+        slc_cache: ftl::slc_cache::Config, "How many blocks cache host writes in one bit a cell." = "ftl.slc_cache";
+        sanitize: ftl::sanitize::Config, "What becomes of copies that nobody may read." = "ftl.sanitize";
+        age_marker: ftl::age_marker::Config, "How old a block is." = "ftl.age_marker";
+        wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
+        migration: ftl::migration::Config, "Whether data that moves passes the controller." = "ftl.migration";
+    } {
+        queues = "host.queues";
+        link = "host.link";
+        firmware = "host.firmware";
+        buffer: host::buffer::Config, "What stays in DRAM." = "host.buffer";
+        hotness: host::hotness::Config, "How the data is used that leaves DRAM." = "host.hotness";
+    }
+} }
 
 impl Deref for DriveConfig {
     type Target = Sections;

@@ -22,6 +22,9 @@ impl DriveConfig {
         if let Some(Misfit { keys, found, allowed }) = age_marker::misfit(&self.age_marker, self) {
             conflicts.add(keys, found, &allowed);
         }
+        for Misfit { keys, found, allowed } in self.techniques().misfits(self) {
+            conflicts.add(keys, found, &allowed);
+        }
         let levels = wear_leveling::Policy::build(&self.wear_leveling);
         if levels.needs_ages() && !age_marker::Policy::build(&self.age_marker).acts() {
             let (by, marker) = (self.wear_leveling.name(), self.age_marker.name());

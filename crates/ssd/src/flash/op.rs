@@ -6,7 +6,18 @@ use crate::units::{NONE, OpId, Ppn, SimTime};
 use serde::{Deserialize, Serialize};
 
 macro_rules! named {
-    ($(#[$doc:meta])* $name:ident, $count:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
+    (
+        $(#[$doc:meta])* $name:ident, $count:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }
+        @techniques $($(#[$tdoc:meta])* $folder:ident : $cause:ident = $section:literal;)*
+    ) => {
+        named! {
+            $(#[$doc])* $name, $count {
+                $($(#[$vdoc])* $variant = $text,)*
+                $($(#[$tdoc])* $cause = (stringify!($folder)),)*
+            }
+        }
+    };
+    ($(#[$doc:meta])* $name:ident, $count:ident { $($(#[$vdoc:meta])* $variant:ident = $text:tt,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[repr(u8)]
@@ -44,7 +55,7 @@ named! {
     }
 }
 
-named! {
+techniques! { named! {
     /// Why a flash operation happens.
     Cause, CAUSES {
         /// A host command.
@@ -70,7 +81,7 @@ named! {
         /// Data that nobody must read any more is kept from being read.
         Sanitize = "sanitize",
     }
-}
+} }
 
 impl Cause {
     /// Whether an operation of this cause serves the host or its DRAM, and is no move: programs take data from slots.

@@ -26,6 +26,7 @@ mod service_times;
 pub mod slc_cache;
 pub mod stream;
 pub mod tables;
+pub mod techniques;
 pub mod wear_leveling;
 pub mod work;
 pub mod write;
@@ -56,6 +57,7 @@ pub use service_times::ServiceTimes;
 use tables::Tables;
 use tables::blocks::BlockState;
 use tables::facts::{Death, FactsTable};
+use techniques::{Seen, Techniques};
 use work::Work;
 use work::lane::LaneWork;
 use write::direct::Direct;
@@ -145,6 +147,7 @@ pub struct Ftl {
     ages: Ages,
     /// What nobody may read any more.
     pub(crate) locks: Locks,
+    techniques: Techniques,
     /// Host units whose programs were issued.
     sequence: u64,
 }
@@ -170,6 +173,8 @@ pub struct Policies<'a> {
     pub wear_leveling: &'a wear_leveling::Config,
     /// Whether data that moves passes the controller.
     pub migration: &'a migration::Config,
+    /// Those of techniques.
+    pub techniques: techniques::Configs<'a>,
 }
 
 impl Ftl {
@@ -232,6 +237,7 @@ impl Ftl {
             copies: Copies::new(policies.migration, layout.blocks(), layout.pages_per_block),
             ages: Ages::default(),
             locks,
+            techniques: Techniques::new(&policies.techniques, cfg, &layout),
             sequence: 0,
             tables,
         };
@@ -267,6 +273,15 @@ impl Ftl {
         match work {
             IdleWork::Cleaning => self.gc_trigger.idle_after_ns(),
             IdleWork::Reclaim => self.reclaim.idle_after_ns(),
+        }
+    }
+
+    /// The cells' clock has ticked: lanes for which techniques have something new to do are looked at soon.
+    #[cold]
+    pub(crate) fn on_tick(&mut self, chip: &Chip) {
+        let Ftl { techniques, tables, work, .. } = self;
+        if techniques.are_on() {
+            techniques.tick(&Seen { tables, chip }, &mut work.looks);
         }
     }
 
@@ -419,6 +434,7 @@ impl Ftl {
         let all = self.tables.map.bytes()
             + read_reclaim
             + self.ages.bytes()
+            + self.techniques.bytes()
             + self.copies.bytes()
             + locks
             + self.locks.clock_bytes()

@@ -2,6 +2,7 @@
 
 use super::Ftl;
 use super::tables::blocks::BlockState;
+use super::techniques::Seen;
 use super::work::job::Job;
 use super::work::lane::{LaneWork, RECLAIM};
 use super::work::walk::Pages;
@@ -45,6 +46,8 @@ impl Ftl {
             (self.tables.layout.blocks_per_lane, self.tables.map.logical()),
             flash.now,
         )?;
+        let seen = Seen { tables: &self.tables, chip: &flash.chip };
+        self.techniques.restored(fresh.techniques, &seen)?;
         flash.pool.iter().try_for_each(|(id, op)| self.check_op(flash, id, op))?;
         for lane in 0..self.work.lanes.len().max(fresh.work.lanes.len()) {
             let (Some(work), Some(fresh)) = (self.work.lanes.get_mut(lane), fresh.work.lanes.get(lane))

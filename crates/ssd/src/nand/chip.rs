@@ -240,12 +240,11 @@ impl Chip {
         self.aging.as_ref().map(|aging| aging.cells())
     }
 
-    /// Lets time pass for the cells: charge is lost, and blocks recover. Cheap: most calls compare two numbers.
+    /// Lets time pass for the cells: charge is lost, and blocks recover. Cheap: most calls compare two numbers. Returns
+    /// whether their clock has ticked.
     #[inline]
-    pub fn advance_clock(&mut self, now: SimTime) {
-        if let Some(aging) = &mut self.aging {
-            aging.advance(now);
-        }
+    pub fn advance_clock(&mut self, now: SimTime) -> bool {
+        self.aging.as_mut().is_some_and(|aging| aging.advance(now))
     }
 
     /// Ticks of the cells' clock, 16 a minute at the reference temperature: what a firmware with a thermometer counts;

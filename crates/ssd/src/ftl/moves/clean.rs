@@ -11,6 +11,7 @@ use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::stream::LaneStreams;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
+use crate::ftl::techniques::Seen;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{LaneWork, RECLAIM, ROUTINE, Round};
 use crate::ftl::work::walk::{PageUnits, Step, Walk};
@@ -142,7 +143,7 @@ impl Ftl {
                 break;
             }
         }
-        while self.work.lane_mut(lane).jobs[ROUTINE].is_some() || self.start_job(lane) {
+        while self.work.lane_mut(lane).jobs[ROUTINE].is_some() || self.start_job(flash, lane) {
             if !self.go_on(flash, lane, ROUTINE) {
                 break;
             }
@@ -151,8 +152,9 @@ impl Ftl {
         self.program_all_gathered(flash, lane, false);
     }
 
-    /// Chooses the next block to empty: a failing one, one to destage or to clean in turn, one to swap, in this order.
-    fn start_job(&mut self, lane: LaneId) -> bool {
+    /// Chooses the next block to empty: a failing one, one to destage or to clean in turn, one to swap, one that a
+    /// technique offers, in this order.
+    fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
         let work = &self.work.lanes[lane.index()];
         if let Some(&block) = work.retire.front()
             && self.tables.blocks.programming(block) == 0
@@ -202,7 +204,31 @@ impl Ftl {
         {
             return self.begin(lane, swap, Cause::WearLeveling);
         }
-        false
+        self.techniques.are_on() && self.start_offered(flash, lane)
+    }
+
+    /// Begins to empty the block that a technique offers, if it may be emptied now and there is room.
+    #[cold]
+    fn start_offered(&mut self, flash: &Flash, lane: LaneId) -> bool {
+        let chosen = self.techniques.choose(lane, &Seen { tables: &self.tables, chip: &flash.chip });
+        let Some((block, cause)) = chosen else { return false };
+        if self.coming(lane) >= self.work.coming_at_most
+            || self.tables.blocks.programming(block) > 0
+            || !self.fits(lane, block, cause)
+        {
+            return false;
+        }
+        if self.tables.blocks.state(block) == BlockState::Open {
+            if !self.may_abandon(lane, block) {
+                return false;
+            }
+            let Ftl { allocator, tables, .. } = self;
+            allocator.abandon(lane, block, &mut tables.blocks, tables.clock);
+            tables.replicas.close_off(&tables.layout, block);
+        }
+        let begun = self.begin(lane, block, cause);
+        self.techniques.taken(cause, lane, block, &Seen { tables: &self.tables, chip: &flash.chip });
+        begun
     }
 
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {

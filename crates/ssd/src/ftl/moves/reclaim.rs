@@ -323,7 +323,7 @@ impl Ftl {
 
     /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs
     /// to the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
-    fn may_abandon(&mut self, lane: LaneId, block: BlockId) -> bool {
+    pub(super) fn may_abandon(&mut self, lane: LaneId, block: BlockId) -> bool {
         let work = &self.work.lanes[lane.index()];
         let busy = work.has_job() || work.is_dealing() || work.reads > 0 || work.has_gathered();
         let spare = self.allocator.free(lane) > self.work.reserve;

@@ -280,12 +280,14 @@ impl Aging {
         (self.done[block as usize] / CYCLE).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Lets time pass.
+    /// Lets time pass; returns whether the clock has ticked.
     #[inline]
-    pub(crate) fn advance(&mut self, now: SimTime) {
-        if now >= self.clock.next {
+    pub(crate) fn advance(&mut self, now: SimTime) -> bool {
+        let ticks = now >= self.clock.next;
+        if ticks {
             self.tick(now);
         }
+        ticks
     }
 
     #[inline(never)]
@@ -313,7 +315,7 @@ impl Aging {
 
     /// Minutes at the reference temperature since a block's first page was programmed.
     #[inline]
-    fn data_minutes(&self, block: u32) -> u32 {
+    pub(crate) fn data_minutes(&self, block: u32) -> u32 {
         self.minutes() - self.programmed_at[block as usize]
     }
 

@@ -1,0 +1,17 @@
+//! The list of techniques: a line each. Nothing else names one, but its own folder.
+//!
+//! A policy answers a question; a technique also remembers, looks ahead or moves data of its own accord. It is a folder
+//! below `ftl/techniques` and a line here, from which follow its module, its place in the translation layer
+//! ([`crate::ftl::techniques`]), its section in configurations, its family in [`crate::policy::FAMILIES`] and the
+//! [`Cause`](crate::flash::op::Cause) of what it moves.
+
+/// Hands the list to a macro, behind what that takes of its own. A line is a folder, which is the cause's name in
+/// results as well, the cause and the section in configurations.
+macro_rules! techniques {
+    ($callback:ident! { $($own:tt)* }) => {
+        $callback! {
+            $($own)*
+            @techniques
+        }
+    };
+}
