@@ -101,6 +101,18 @@ impl State {
         while self.step() {}
     }
 
+    /// Does in no time what techniques have to do, if they have.
+    pub(crate) fn catch_up(&mut self) {
+        if !self.ftl.is_behind() {
+            return;
+        }
+        let executor = self.executor;
+        self.drain();
+        self.apply_executor(Executor::Functional);
+        self.settle();
+        self.apply_executor(executor);
+    }
+
     fn fall_silent(&mut self) {
         let timed = self.executor == Executor::Timed;
         self.silence.begin(timed, (self.now, &mut self.events), &self.ftl);

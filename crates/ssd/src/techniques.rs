@@ -12,6 +12,8 @@ macro_rules! techniques {
         $callback! {
             $($own)*
             @techniques
+            /// Data that has grown old is written anew.
+            refresh: Refresh = "ftl.refresh";
         }
     };
 }

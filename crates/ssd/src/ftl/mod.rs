@@ -285,6 +285,11 @@ impl Ftl {
         }
     }
 
+    /// Whether techniques have something to do that has not begun.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.techniques.are_on() && self.work.looks.any()
+    }
+
     /// Issues an operation on a page.
     #[inline]
     fn issue(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {

@@ -22,6 +22,7 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
             "size_mib" => Value::Float(0.5),
             "idle_free_percent" => Value::Float(15.0),
             "max_difference" => Value::Integer(2),
+            "max_age_days" => Value::Float(0.01),
             "max_age_difference" => Value::Float(0.000_2),
             "max_reads" => Value::Integer(300),
             "check_interval" => Value::Integer(10),
@@ -66,6 +67,9 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
     }
     if section == "ftl.sanitize" && policy == "reprogram" {
         let_reprogram(cfg);
+    }
+    if section == "ftl.refresh" && policy != "never" {
+        cfg.errors.model = ErrorModel::Cells;
     }
     if section == "ftl.program_mode" && policy != "nominal" {
         // Modes are those of cells, and have these names.

@@ -1,0 +1,38 @@
+//! What lives in a block is written anew once the block's first page is older than so many days.
+//!
+//! Flash Correct-and-Refresh moves all data of a block once in a period (its remapping-based form); days here are of the
+//! cells' reference temperature, which a firmware with a thermometer counts as charge leaks: a day at 55 degrees C is
+//! more than one.
+
+use super::Member;
+
+/// Name in configurations.
+pub const NAME: &str = "by_age";
+/// What it does.
+pub const SUMMARY: &str = "what lives in a block is written anew once its data is so old";
+/// Where it comes from.
+pub const SOURCE: &str = "Cai et al., Flash Correct-and-Refresh: Retention-Aware Error Management for Increased Flash \
+                          Memory Lifetime, ICCD 2012; the period is assumed";
+/// What it costs.
+pub const MEMORY: &str = "8 bytes per lane; when a block was programmed, 4 bytes per block";
+
+section! {
+    /// Parameters of `by_age`.
+    pub struct Params {
+        /// Age of a block's first page at which all that lives in it moves, at the reference temperature of the cells.
+        max_age_days: f64 = 90.0, unit "days", range 0.01..=36500.0;
+    }
+}
+
+/// Minutes of a day.
+const DAY: f64 = 1_440.0;
+
+/// The policy.
+pub type Policy = Params;
+
+impl Member for Policy {
+    // tidy: allow(float): called when a drive is built, or a lane scanned
+    fn due_minutes(&self) -> Option<u32> {
+        Some((self.max_age_days * DAY) as u32)
+    }
+}
