@@ -138,7 +138,7 @@ impl State {
         } else {
             flash.on_event(kind, id, now, events);
         }
-        self.ftl.tell_steps(flash);
+        self.ftl.effects.tell_steps(&self.ftl.tables.layout, flash);
     }
 
     /// What was issued goes to the flash, where somebody listens.
@@ -152,7 +152,7 @@ impl State {
         } else {
             flash.give(ids, now, events);
         }
-        self.ftl.tell_steps(flash);
+        self.ftl.effects.tell_steps(&self.ftl.tables.layout, flash);
     }
 
     /// Everything due strictly before `end` happens.

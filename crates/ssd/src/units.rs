@@ -2,7 +2,6 @@
 //!
 //! Time is counted in nanoseconds of simulated time. Logical addresses come in sectors of 512 bytes (what a host
 //! says) and in mapping units (what the mapping table holds); physical addresses in pages and in units of a page.
-
 use core::ops::{Add, AddAssign, Sub};
 use serde::{Deserialize, Serialize};
 

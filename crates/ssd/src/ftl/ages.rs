@@ -3,12 +3,12 @@
 //! At each erase the time since the erase before and the time that the erase took are noted, and once the first page
 //! is programmed again its errors, by a read of their own (RealWear section 3.2; `age_check`). 14 bytes for each
 //! physical block; the ages that follow take 2 for each of the firmware's (`Blocks::wear_q12`).
-
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::Ftl;
 use crate::ftl::age_marker::{self, LIFE, Policy, Seen};
 use crate::ftl::migration::Worn;
+use crate::ftl::tables::blocks::Blocks;
 use crate::nand::aging::Telemetry;
 use crate::nand::{Chip, Outcome};
 use crate::restore::{Verdict, alike};
@@ -228,6 +228,13 @@ impl Ages {
     }
 }
 
+impl Ages {
+    /// Whether a block has its life behind it.
+    pub(in crate::ftl) fn is_dead(&self, blocks: &Blocks, block: BlockId) -> bool {
+        u32::from(blocks.wear_q12(block)) >= LIFE
+    }
+}
+
 impl Ftl {
     /// The age of a block is that of its oldest member; the flash is told that of each.
     pub(in crate::ftl) fn update_age(&mut self, flash: &mut Flash, block: BlockId) {
@@ -259,11 +266,6 @@ impl Ftl {
             self.ages.on_erase(&mut flash.chip, physical, is_instant);
             self.update_age(flash, block);
         }
-    }
-
-    /// Whether a block has its life behind it.
-    pub(in crate::ftl) fn is_dead(&self, block: BlockId) -> bool {
-        u32::from(self.tables.blocks.wear_q12(block)) >= LIFE
     }
 
     /// The first page of a block is programmed: its errors are asked for, by a read. The block waits for that as for a

@@ -51,9 +51,10 @@ pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
 use moves::copies::Copies;
 use moves::reclaim::Reclaim;
 use moves::victims::Victims;
-pub use reads::{Brought, End, Found, LastRead, Place};
+pub use reads::{Brought, End, Found, LastRead};
 use serde::{Deserialize, Serialize};
 pub use service_times::ServiceTimes;
+pub use tables::Place;
 use tables::Tables;
 use tables::blocks::BlockState;
 use tables::facts::{Death, FactsTable};
@@ -313,13 +314,6 @@ impl Ftl {
         Op::new(kind, cause, page, at, page_type)
     }
 
-    /// A program to a block is issued, in the block's mode.
-    #[inline]
-    fn bound_for(&mut self, block: BlockId, op: Op) -> Op {
-        self.tables.blocks.program_issued(block);
-        Op { mode: self.tables.blocks.mode(block), ..op }
-    }
-
     /// The key of a policy that must know what the host is going to do, if there is one.
     #[inline]
     pub(crate) fn looks_ahead(&self) -> Option<&'static str> {
@@ -342,11 +336,11 @@ impl Ftl {
     #[inline]
     pub fn trim(&mut self, lpn: Lpn) {
         let old = self.tables.map.remove(lpn);
-        self.forget_replica(lpn);
+        self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
         self.stream.on_trim(lpn);
         self.page_classes.on_trim(lpn);
         if old.is_some() {
-            self.bury(old, Death::Ended);
+            self.locks.bury(&mut self.tables, &mut self.work, old, Death::Ended);
             self.work.counts.trimmed_units += 1;
         }
         self.effects.push(Effect::Trim { lpn });
@@ -359,7 +353,7 @@ impl Ftl {
             return false;
         }
         self.tables.map.lose(lpn);
-        self.bury(from, Death::Ended);
+        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Ended);
         self.work.counts.lost_units += 1;
         self.effects.push(Effect::Lose { lpn });
         true
@@ -372,7 +366,7 @@ impl Ftl {
         self.work.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
         let old = self.tables.map.assign(lpn, to);
         if old.is_some() {
-            self.bury(old, by);
+            self.locks.bury(&mut self.tables, &mut self.work, old, by);
         }
         self.tables.blocks.gain(self.tables.layout.block_of_unit(to));
     }
@@ -407,8 +401,8 @@ impl Ftl {
     /// Bookkeeping of a block after one of its programs; a failed one retires it.
     fn after_program(&mut self, flash: &mut Flash, block: BlockId, failed: bool) {
         let last = self.tables.blocks.program_done(block);
-        if last && self.locks_data() {
-            self.list_wordlines(block);
+        if last && self.locks.are_on() {
+            self.locks.list_wordlines(&self.tables, &mut self.work, block);
         }
         let lane = self.tables.layout.lane_of(block);
         if failed && !self.tables.blocks.is_failing(block) {
@@ -455,18 +449,6 @@ impl Ftl {
         (report, self.allocator.most_open())
     }
 
-    /// Age and live units of every block that is full.
-    pub fn full_blocks(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        let full = |&block: &BlockId| self.tables.blocks.state(block) == BlockState::Closed;
-        let look = |block| (self.age_of(block), self.tables.blocks.live(block));
-        (0..self.tables.layout.blocks()).map(BlockId).filter(full).map(look)
-    }
-
-    /// Host units written since a block was filled.
-    pub fn age_of(&self, block: BlockId) -> u64 {
-        self.tables.blocks.age(block, self.tables.clock)
-    }
-
     /// Ages a block of the firmware's numbering, chips included.
     pub fn set_erase_count(&mut self, flash: &mut Flash, block: BlockId, cycles: u32) {
         self.tables.blocks.set_erase_count(block, cycles);
@@ -482,8 +464,8 @@ impl Ftl {
     /// Checks that counts and tables agree (slow); the error names the first place where they do not.
     pub fn check(&self, flash: &Flash) -> Result<(), String> {
         self.tables.map.check()?;
-        self.check_replicas()?;
-        self.check_locks(flash)?;
+        self.tables.check_replicas()?;
+        self.locks.check_locks(&self.tables, flash)?;
         self.check_blocks(flash)?;
         let units = self.tables.layout.units_per_block();
         for b in 0..self.tables.layout.blocks() {

@@ -3,6 +3,7 @@
 use super::Ftl;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::tables::Place;
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
 use crate::signals::Priority;
@@ -60,18 +61,7 @@ pub enum End {
     Again,
 }
 
-/// A place in flash that can be read at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place(Pun);
-
 impl Ftl {
-    /// Where a logical unit is read, if it is anywhere: its replica, or where it is mapped.
-    #[inline]
-    fn place_to_read(&self, lpn: Lpn) -> Pun {
-        let replica = self.tables.replicas.get(lpn);
-        if replica.is_some() { replica } else { self.tables.map.lookup(lpn) }
-    }
-
     /// Reads granules of a unit for the host command `tag`, with the last read if that is of the same page.
     #[inline]
     pub fn read_unit(
@@ -81,7 +71,7 @@ impl Ftl {
         (lpn, mask, bytes): (Lpn, u64, u32),
         last: &mut LastRead,
     ) -> Found {
-        let at = self.place_to_read(lpn);
+        let at = self.tables.place_to_read(lpn);
         if !at.is_some() {
             return if self.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
@@ -118,7 +108,7 @@ impl Ftl {
 
     /// Reads the rest of a unit of which a slot of DRAM holds a part; `tag` is the slot.
     pub fn read_rest(&mut self, flash: &mut Flash, tag: u32, (lpn, mask, bytes): (Lpn, u64, u32)) -> Found {
-        let at = self.place_to_read(lpn);
+        let at = self.tables.place_to_read(lpn);
         if !at.is_some() {
             return if self.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
@@ -204,20 +194,6 @@ impl Ftl {
         End::Again
     }
 
-    /// Where the first of some units is read, if one read gets them all. Units that have replicas are read one at a
-    /// time.
-    #[inline]
-    pub fn one_page_of(&self, first: Lpn, count: u32) -> Option<Place> {
-        let at = self.place_to_read(first);
-        let is_here = |lpn: Lpn| {
-            let unit = self.place_to_read(lpn);
-            let reached = count == 1
-                || (self.tables.map.lookup(lpn) == unit && self.tables.layout.share_page(at, unit));
-            unit.is_some() && reached
-        };
-        (first.0..first.0 + count).map(Lpn).all(is_here).then_some(Place(at))
-    }
-
     /// Reads units of one page in no time, and those that cannot be corrected wherever else they are: how often the
     /// flash was asked, and whether it had them. What moves because of it has yet to be looked at.
     #[inline]
@@ -244,7 +220,7 @@ impl Ftl {
             if lost {
                 return (tries, Outcome::Fail);
             }
-            at = self.place_to_read(first);
+            at = self.tables.place_to_read(first);
         }
     }
 
@@ -277,7 +253,7 @@ impl Ftl {
     /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
     fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
         if at.is_some() && self.tables.replicas.get(lpn) == at {
-            self.forget_replica(lpn);
+            self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
             self.work.counts.replicas_failed += 1;
             return false;
         }

@@ -99,7 +99,7 @@ impl Ftl {
         match op.kind {
             OpKind::Erase => ensure(op.tag == block.0, "an erase of another block"),
             kind if kind.hides() => {
-                ensure(self.locks_data() && op.units == 1, "a lock, where nothing is locked")?;
+                ensure(self.locks.are_on() && op.units == 1, "a lock, where nothing is locked")?;
                 return ensure(op.tag == self.tables.layout.lane_of(block).0, "a lock of another lane");
             }
             _ if is_of_host => Ok(()),
@@ -228,7 +228,7 @@ impl Ftl {
                         let full = self.tables.layout.one_bit_pages_per_block / self.tables.layout.span;
                         // One whose locks fail may have been closed before it was.
                         let is_whole =
-                            !self.locks_data() || !self.locks.is_hopeless(&self.tables.layout, block);
+                            !self.locks.are_on() || !self.locks.is_hopeless(&self.tables.layout, block);
                         Some(if is_whole { full } else { issued.min(full) })
                     }
                     (BlockState::Closed, _) => self.tables.replicas.filled(physical),

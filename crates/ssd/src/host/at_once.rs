@@ -24,7 +24,7 @@ impl Host {
         let first = Lpn((lba.0 / self.shape.sectors) as u32);
         let count = end.div_ceil(self.shape.sectors) as u32 - first.0;
         let mut units = (first.0..first.0 + count).map(Lpn);
-        let place = b.ftl.one_page_of(first, count)?;
+        let place = b.ftl.tables.one_page_of(first, count)?;
         if units.any(|lpn| self.staging.find(lpn).is_some()) {
             return None;
         }

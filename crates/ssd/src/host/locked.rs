@@ -11,12 +11,12 @@ impl Host {
     /// A trim, a flush or a write to the medium has done its work: it is answered, when the locks allow that.
     #[inline]
     pub(super) fn answer(&mut self, id: CommandId, b: &mut Below<'_>) {
-        if b.ftl.locks_data() { self.answer_when_locked(id, b) } else { self.respond(id, b) }
+        if b.ftl.locks.are_on() { self.answer_when_locked(id, b) } else { self.respond(id, b) }
     }
 
     #[cold]
     fn answer_when_locked(&mut self, id: CommandId, b: &mut Below<'_>) {
-        match b.ftl.wait_for_locks() {
+        match b.ftl.locks.wait_for_locks(&b.ftl.tables, &mut b.ftl.work, &mut b.ftl.waits) {
             Some(ticket) => {
                 self.commands.get_mut(id).flush = ticket;
                 self.unlocked.push(&mut self.commands, id);
@@ -28,7 +28,7 @@ impl Host {
     /// The units of a command that is complete when its data is in flash, where its deaths are taken together.
     fn durable(&self, id: CommandId, b: &Below<'_>) -> Option<core::ops::Range<u32>> {
         let entry = self.commands.get(id);
-        let is_durable = b.ftl.locks_data() && (entry.command.fua || !self.rules.write_back);
+        let is_durable = b.ftl.locks.are_on() && (entry.command.fua || !self.rules.write_back);
         is_durable.then(|| self.shape.unit_of(entry.command.lba.0) as u32..entry.end)
     }
 
@@ -37,7 +37,7 @@ impl Host {
     pub(super) fn begin_durable(&self, id: CommandId, b: &mut Below<'_>) {
         let cursor = self.commands.get(id).cursor;
         if let Some(units) = self.durable(id, b).filter(|units| units.start == cursor) {
-            b.ftl.begin_write(units);
+            b.ftl.locks.begin_write(units);
         }
     }
 
@@ -45,7 +45,7 @@ impl Host {
     #[cold]
     pub(super) fn end_durable(&self, id: CommandId, b: &mut Below<'_>) {
         if let Some(units) = self.durable(id, b) {
-            b.ftl.end_write(units);
+            b.ftl.locks.end_write(&b.ftl.tables, &mut b.ftl.work, units);
         }
     }
 
@@ -71,7 +71,7 @@ impl Host {
             self.respond(id, b);
         }
         if !self.waits_for_locks() {
-            b.ftl.end_wait_for_locks();
+            b.ftl.locks.end_wait_for_locks(&mut b.ftl.waits);
         }
     }
 
@@ -95,7 +95,7 @@ impl Host {
     /// The same, from flash.
     #[inline]
     pub(super) fn fill_class_from_flash(&mut self, slot: SlotId, from: Source, b: &Below<'_>) {
-        if b.ftl.locks_data() && b.ftl.is_secured(from) {
+        if b.ftl.locks.are_on() && b.ftl.tables.is_secured(from) {
             self.secure(slot, Hints::SECURE);
         }
     }
@@ -103,10 +103,10 @@ impl Host {
     /// A slot holds what was read, and nothing else.
     #[inline]
     pub(super) fn take_class_from_flash(&mut self, slot: SlotId, from: Source, b: &Below<'_>) {
-        if b.ftl.locks_data()
+        if b.ftl.locks.are_on()
             && let Some(said) = self.said.get_mut(slot.index())
         {
-            said.hints.class = if b.ftl.is_secured(from) { Hints::SECURE } else { Hints::INSECURE };
+            said.hints.class = if b.ftl.tables.is_secured(from) { Hints::SECURE } else { Hints::INSECURE };
         }
     }
 
@@ -126,7 +126,7 @@ impl Host {
     /// The same, from another slot.
     #[inline]
     pub(super) fn fill_class_from_slot(&mut self, slot: SlotId, from: SlotId, b: &Below<'_>) {
-        if b.ftl.locks_data() {
+        if b.ftl.locks.are_on() {
             let class = self.said.get(from.index()).map_or(0, |said| said.hints.class);
             self.secure(slot, class);
         }

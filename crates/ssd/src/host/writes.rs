@@ -108,7 +108,7 @@ impl Host {
     fn note_said(&mut self, id: CommandId, slot: SlotId, is_fresh: bool, b: &mut Below<'_>) {
         let command = &self.commands.get(id).command;
         let mut said = Said { hints: command.hints, sectors: command.sectors };
-        if b.ftl.locks_data() {
+        if b.ftl.locks.are_on() {
             said.hints.class = self.class_of_slot(slot, said.hints.class, is_fresh, b);
             self.begin_durable(id, b);
         }
@@ -447,7 +447,7 @@ impl Host {
         let entry = self.commands.get(id);
         let (first, end) = (entry.command.lba.0, entry.command.lba.0 + u64::from(entry.command.sectors));
         for lpn in self.shape.covered(first, end) {
-            if b.ftl.locks_data() {
+            if b.ftl.locks.are_on() {
                 self.note_dropped(Lpn(lpn), b);
             }
             b.ftl.trim(Lpn(lpn));

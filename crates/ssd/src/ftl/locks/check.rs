@@ -4,7 +4,7 @@ use super::exposure::UNBORN;
 use super::{EXPOSED, ISSUED, Locks, ODD};
 use crate::flash::Flash;
 use crate::flash::op::OpKind;
-use crate::ftl::Ftl;
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line};
 use crate::units::{BlockId, Ppn, Pun, SimTime};
@@ -58,93 +58,110 @@ impl Locks {
         self.restored_writes(&fresh.writes, logical)?;
         Ok(())
     }
-}
 
-impl Ftl {
+    /// See [`crate::SanitizeReport::lost_pages`].
+    pub fn lost_pages(&self, tables: &Tables, flash: &Flash) -> u64 {
+        if !self.reprograms() {
+            return 0;
+        }
+        let units = tables.layout.units_per_page;
+        let pages = 0..tables.layout.blocks() * tables.layout.pages_per_block;
+        let is_lost = |page: &Ppn| {
+            let at = tables.layout.locate(*page);
+            tables.map.live_of(page.0 * units, units) != 0
+                && at.page < flash.chip.programmed_pages(at.block)
+                && flash.chip.is_lost(at.block, at.page, flash.now)
+        };
+        pages.map(Ppn).filter(is_lost).count() as u64
+    }
+
     /// Checks what is exposed against what lives and what is on its way (slow).
-    pub(in crate::ftl) fn check_locks(&self, flash: &Flash) -> Result<(), String> {
-        if !self.locks.on {
+    pub(in crate::ftl) fn check_locks(&self, tables: &Tables, flash: &Flash) -> Result<(), String> {
+        if !self.on {
             return Ok(());
         }
         let (mut waiting, mut issued, mut leaving) = ([0u64; 2], 0u64, 0u32);
-        for block in (0..self.tables.layout.blocks()).map(BlockId) {
-            let (mut exposed, first) = (0, block.0 * self.tables.layout.pages_per_block);
-            for page in (first..first + self.tables.layout.pages_per_block).map(Ppn) {
-                let state = self.locks.pages[page.index()];
+        for block in (0..tables.layout.blocks()).map(BlockId) {
+            let (mut exposed, first) = (0, block.0 * tables.layout.pages_per_block);
+            for page in (first..first + tables.layout.pages_per_block).map(Ppn) {
+                let state = self.pages[page.index()];
                 let is_exposed = state & EXPOSED != 0;
                 waiting[usize::from(state & ODD > 0)] += u64::from(is_exposed);
                 exposed += u32::from(is_exposed);
                 issued += u64::from(state & ISSUED != 0);
-                leaving += u32::from(self.locks.is_leaving(state));
-                let is_unborn = is_exposed && self.locks.since[page.index()] == UNBORN;
-                let is_late = is_unborn && self.tables.blocks.programming(block) == 0;
+                leaving += u32::from(self.is_leaving(state));
+                let is_unborn = is_exposed && self.since[page.index()] == UNBORN;
+                let is_late = is_unborn && tables.blocks.programming(block) == 0;
                 ensure(!is_late, "a page was programmed, and is not known to be exposed since")?;
-                if !is_exposed && !self.tables.blocks.is_erasing(block) {
-                    self.check_hidden(page)?;
+                if !is_exposed && !tables.blocks.is_erasing(block) {
+                    self.check_hidden(tables, page)?;
                 }
             }
-            self.check_renewals(block)?;
-            if let Some(&ending) = self.locks.erasing.get(block.index()) {
-                let is_over = ending != [0; 2] && !self.tables.blocks.is_erasing(block);
+            self.check_renewals(tables, block)?;
+            if let Some(&ending) = self.erasing.get(block.index()) {
+                let is_over = ending != [0; 2] && !tables.blocks.is_erasing(block);
                 ensure(!is_over, "pages wait for an erase that is over")?;
                 waiting = [0, 1].map(|at| waiting[at] + u64::from(ending[at]));
             }
-            let listed = self.locks.blocks[block.index()];
+            let listed = self.blocks[block.index()];
             if exposed != listed.pages {
                 return Err(format!(
                     "{exposed} pages of block {} are exposed, it says {}",
                     block.0, listed.pages
                 ));
             }
-            let lane = &self.locks.lanes[self.tables.layout.lane_of(block).index()];
+            let lane = &self.lanes[tables.layout.lane_of(block).index()];
             if lane.ready.contains(&block) != listed.listed
-                || self.locks.deferred.iter().any(|waiting| waiting.0 == block) != listed.deferred
+                || self.deferred.iter().any(|waiting| waiting.0 == block) != listed.deferred
             {
                 return Err(format!("block {} is on other lists of locks than it says", block.0));
             }
         }
-        if waiting != self.locks.waiting {
-            return Err(format!("{waiting:?} pages are exposed, the counts say {:?}", self.locks.waiting));
+        if waiting != self.waiting {
+            return Err(format!("{waiting:?} pages are exposed, the counts say {:?}", self.waiting));
         }
-        if leaving != self.locks.leaving {
-            return Err(format!("{leaving} pages are being left, the count says {}", self.locks.leaving));
+        if leaving != self.leaving {
+            return Err(format!("{leaving} pages are being left, the count says {}", self.leaving));
         }
-        self.check_locks_under_way(flash, issued)
+        self.check_locks_under_way(tables, flash, issued)
     }
 
     /// Of secured data nothing that is dead lies in a page that is not exposed.
-    fn check_hidden(&self, page: Ppn) -> Result<(), String> {
-        let first = page.0 * self.tables.layout.units_per_page;
+    pub(in crate::ftl) fn check_hidden(&self, tables: &Tables, page: Ppn) -> Result<(), String> {
+        let first = page.0 * tables.layout.units_per_page;
         let counts = |unit: Pun| {
-            let lpn = self.tables.map.stored(unit);
-            self.tables.map.is_live(unit) || lpn.is_some() && self.tables.replicas.get(lpn) == unit
+            let lpn = tables.map.stored(unit);
+            tables.map.is_live(unit) || lpn.is_some() && tables.replicas.get(lpn) == unit
         };
-        let mut units = (first..first + self.tables.layout.units_per_page).map(Pun);
-        let is_free = self.tables.blocks.state(self.tables.layout.block_of_page(page).0) == BlockState::Free;
-        match units.find(|&unit| self.tables.facts.is_secured(unit) && (is_free || !counts(unit))) {
+        let mut units = (first..first + tables.layout.units_per_page).map(Pun);
+        let is_free = tables.blocks.state(tables.layout.block_of_page(page).0) == BlockState::Free;
+        match units.find(|&unit| tables.facts.is_secured(unit) && (is_free || !counts(unit))) {
             Some(unit) => Err(format!("unit {} of flash is secured and dead, and nobody locks it", unit.0)),
             None => Ok(()),
         }
     }
 
-    fn check_locks_under_way(&self, flash: &Flash, issued: u64) -> Result<(), String> {
-        let mut in_flight = vec![0; self.tables.layout.lanes as usize];
+    pub(in crate::ftl) fn check_locks_under_way(
+        &self,
+        tables: &Tables,
+        flash: &Flash,
+        issued: u64,
+    ) -> Result<(), String> {
+        let mut in_flight = vec![0; tables.layout.lanes as usize];
         let mut copying = Vec::new();
         let mut pages = 0;
         for (id, op) in flash.pool.iter() {
             if op.kind.hides() {
-                in_flight[self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0).index()] +=
-                    1;
-                let is_issued = |page: &u32| self.locks.pages[*page as usize] & ISSUED != 0;
+                in_flight[tables.layout.lane_of(tables.layout.block_of_page(op.ppn).0).index()] += 1;
+                let is_issued = |page: &u32| self.pages[*page as usize] & ISSUED != 0;
                 pages += match op.kind {
                     OpKind::BlockLock => {
-                        let first = op.ppn.0..op.ppn.0 + self.tables.layout.pages_per_block;
-                        let here = |page: &u32| self.tables.layout.locate(Ppn(*page)).block == op.at.block;
+                        let first = op.ppn.0..op.ppn.0 + tables.layout.pages_per_block;
+                        let here = |page: &u32| tables.layout.locate(Ppn(*page)).block == op.at.block;
                         first.filter(|page| here(page) && is_issued(page)).count() as u64
                     }
                     OpKind::Scrub => {
-                        let wordline =
-                            self.locks.pages_of_wordline(&self.tables.layout, op.ppn).map(|page| page.0);
+                        let wordline = self.pages_of_wordline(&tables.layout, op.ppn).map(|page| page.0);
                         wordline.filter(is_issued).count() as u64
                     }
                     _ => u64::from(is_issued(&op.ppn.0)),
@@ -154,11 +171,11 @@ impl Ftl {
                 copying.extend(units.map(|unit| (op.ppn.0, unit.source)));
             }
         }
-        let said = self.locks.lanes.iter().map(|lane| lane.in_flight);
+        let said = self.lanes.iter().map(|lane| lane.in_flight);
         ensure(said.eq(in_flight), "locks under way in a lane")?;
         // A page may be locked by itself and with its block.
         ensure(pages >= issued, "a lock is said to be under way, and is not")?;
-        let mut found: Vec<_> = self.locks.copying.iter().collect();
+        let mut found: Vec<_> = self.copying.iter().collect();
         found.sort_unstable();
         copying.sort_unstable();
         ensure(found == copying, "copies under way")

@@ -4,8 +4,10 @@ use super::{HOPELESS, LEAVING, Locks};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::work::Work;
 use crate::ftl::write::waits::Lack;
 use crate::units::{BlockId, LaneId, Ppn, Pun};
 use std::ops::Range;
@@ -61,6 +63,31 @@ impl Locks {
         if !self.erases {
             self.pages[pages_of(layout, block)].iter_mut().for_each(|state| *state &= !HOPELESS);
         }
+    }
+
+    /// There may be room for what must leave pages of a lane.
+    pub(in crate::ftl) fn uncrowd(&mut self, tables: &Tables, work: &mut Work, lane: LaneId) {
+        self.lanes[lane.index()].lacks_room = false;
+        if self.next_crowded(tables, work, lane).is_some() {
+            self.look_soon(&mut work.looks, lane);
+        }
+    }
+
+    /// The block of a lane whose pages have waited longest for what lives there to leave, if more may leave now.
+    #[cold]
+    pub(in crate::ftl) fn next_crowded(&self, tables: &Tables, work: &Work, lane: LaneId) -> Option<BlockId> {
+        let is_busy = work.is_busy(&tables.layout, lane, MOVES_FOR_LOCKS);
+        self.lanes[lane.index()].crowded.front().copied().filter(|_| !is_busy && !self.is_crowded(lane))
+    }
+
+    /// No lock holds in a block: it is emptied and erased.
+    pub(in crate::ftl) fn give_up_block(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
+        let lane = tables.layout.lane_of(block);
+        let hopeless = &mut self.lanes[lane.index()].hopeless;
+        if !hopeless.contains(&block) {
+            hopeless.push_back(block);
+        }
+        work.looks.soon(lane);
     }
 }
 
@@ -132,7 +159,7 @@ impl Ftl {
             };
             self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page);
             let op = self.op_of_move(flash, OpKind::Program, Cause::Sanitize, found.page, lane);
-            let mut op = self.bound_for(block, op);
+            let mut op = self.tables.bound_for(block, op);
             if is_of_host(stream) {
                 // Behind the host's own, which may not be carried out yet.
                 self.begin_move(flash, lane, op, &[]);
@@ -179,35 +206,6 @@ impl Ftl {
                 self.waits.come(Lack::Page);
             }
         }
-    }
-
-    /// There may be room for what must leave pages of a lane.
-    pub(in crate::ftl) fn uncrowd(&mut self, lane: LaneId) {
-        self.locks.lanes[lane.index()].lacks_room = false;
-        if self.next_crowded(lane).is_some() {
-            self.locks.look_soon(&mut self.work.looks, lane);
-        }
-    }
-
-    /// The block of a lane whose pages have waited longest for what lives there to leave, if more may leave now.
-    #[cold]
-    pub(in crate::ftl) fn next_crowded(&self, lane: LaneId) -> Option<BlockId> {
-        let is_busy = self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
-        self.locks.lanes[lane.index()]
-            .crowded
-            .front()
-            .copied()
-            .filter(|_| !is_busy && !self.locks.is_crowded(lane))
-    }
-
-    /// No lock holds in a block: it is emptied and erased.
-    pub(super) fn give_up_block(&mut self, block: BlockId) {
-        let lane = self.tables.layout.lane_of(block);
-        let hopeless = &mut self.locks.lanes[lane.index()].hopeless;
-        if !hopeless.contains(&block) {
-            hopeless.push_back(block);
-        }
-        self.work.looks.soon(lane);
     }
 
     /// Begins to empty the next block whose locks fail; one that is being filled is closed.
@@ -292,10 +290,12 @@ impl Ftl {
     /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
     /// helps.
     pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
-        self.hurry_deferred();
-        (0..self.tables.layout.blocks()).map(BlockId).for_each(|block| self.list_all(block));
+        self.locks.hurry_deferred(&self.tables, &mut self.work);
+        (0..self.tables.layout.blocks())
+            .map(BlockId)
+            .for_each(|block| self.locks.list_all(&self.tables, &mut self.work, block));
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            self.uncrowd(lane);
+            self.locks.uncrowd(&self.tables, &mut self.work, lane);
             self.check_lane(flash, lane);
             self.program_all_gathered(flash, lane, true);
         }

@@ -5,15 +5,17 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
 use crate::ftl::sanitize::{Answer, Deaths};
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::work::Work;
 use crate::nand::Outcome;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 
 /// What is to be done about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+pub(in crate::ftl) enum Look {
     /// Nothing, now or ever.
     Nothing,
     /// It waits for the end of a job or a write.
@@ -40,6 +42,273 @@ impl Locks {
         let base = block.0 * layout.pages_per_block + member;
         (first..first + bits).map(move |place| Ppn(base + place * span))
     }
+
+    /// A block is to be erased or retired: its replicas no longer count.
+    pub(in crate::ftl) fn drop_replicas(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId) {
+        if tables.replicas.count == 0 {
+            return;
+        }
+        for unit in tables.replica_units(block) {
+            let lpn = tables.map.stored(unit);
+            if lpn.is_some() && tables.replicas.get(lpn) == unit {
+                self.forget_replica(tables, work, lpn);
+            }
+        }
+    }
+
+    /// Takes the next page of a block that is to be looked at; where pages are locked each by itself, the next that is
+    /// exposed and has no lock on its way.
+    #[inline]
+    pub(in crate::ftl) fn next_listed(&mut self, tables: &Tables, block: BlockId) -> Option<u32> {
+        let one_by_one = !self.scrubs();
+        let locks = &mut *self;
+        let exposed = &mut locks.blocks[block.index()];
+        if exposed.first < exposed.end && one_by_one {
+            let from = (block.0 * tables.layout.pages_per_block) as usize;
+            let pages = &locks.pages[from + exposed.first as usize..from + exposed.end as usize];
+            let is_next = |state: &u8| state & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
+            let passed = pages.iter().position(is_next).unwrap_or(pages.len()) as u32;
+            exposed.first += passed;
+            #[cfg(test)]
+            {
+                locks.looks += u64::from(passed);
+            }
+        }
+        #[cfg(test)]
+        {
+            locks.looks += 1;
+        }
+        let at = exposed.first;
+        exposed.first += 1;
+        (at < exposed.end).then_some(at)
+    }
+
+    pub(in crate::ftl) fn look_at_page(
+        &self,
+        tables: &Tables,
+        flash: &Flash,
+        block: BlockId,
+        page: Ppn,
+    ) -> Look {
+        if self.scrubs() {
+            return self.look_at_wordline(tables, flash, block, page);
+        }
+        let found = self.pages[page.index()];
+        if found & EXPOSED == 0 || found & (ISSUED | HOPELESS) != 0 {
+            return Look::Nothing;
+        }
+        if tables.blocks.programming(block) > 0 && {
+            let at = tables.layout.locate(page);
+            at.page >= flash.chip.programmed_pages(at.block)
+        } {
+            // Its program is on its way; its end comes in by the door again.
+            return Look::Nothing;
+        }
+        if found & DEFERRED != 0 && self.wanted == 0 && tables.blocks.leaves(block) {
+            return Look::Waits;
+        }
+        let leaves = matches!(tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
+        if self.erases {
+            return if leaves { Look::Nothing } else { Look::Dead };
+        }
+        if found & HELD != 0 && self.is_held(tables, found, block, page.0 % tables.layout.span) {
+            return Look::Waits;
+        }
+        let (first, units) = (page.0 * tables.layout.units_per_page, tables.layout.units_per_page);
+        if tables.map.live_of(first, units) != 0 {
+            return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Crowded(page) };
+        }
+        if self.finishes()
+            && let Some(waits) = self.unfinished(tables, flash, block, page)
+        {
+            return waits;
+        }
+        Look::Dead
+    }
+
+    /// What is to be done about a page's wordline before it is full; nothing if it is, or becomes no fuller: a block
+    /// that is retired, or was closed before it was full, takes no more.
+    pub(in crate::ftl) fn unfinished(
+        &self,
+        tables: &Tables,
+        flash: &Flash,
+        block: BlockId,
+        page: Ppn,
+    ) -> Option<Look> {
+        let is_programmed = |page: Ppn| {
+            let at = tables.layout.locate(page);
+            at.page < flash.chip.programmed_pages(at.block)
+        };
+        match () {
+            () if self.pages_of_wordline(&tables.layout, page).all(is_programmed) => None,
+            () if tables.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
+            // It is looked at again when its last program has ended.
+            () => (tables.blocks.programming(block) > 0).then_some(Look::Nothing),
+        }
+    }
+
+    /// The same of all pages of its wordline, which are scrubbed together: nothing may live on any of them, and none
+    /// may be programmed later.
+    pub(in crate::ftl) fn look_at_wordline(
+        &self,
+        tables: &Tables,
+        flash: &Flash,
+        block: BlockId,
+        page: Ppn,
+    ) -> Look {
+        let pages = self.pages_of_wordline(&tables.layout, page);
+        let all = pages.clone().fold(0, |all, page| all | self.pages[page.index()]);
+        let to_do = |page: &Ppn| self.pages[page.index()] & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
+        if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
+            return Look::Nothing;
+        }
+        let is_deferred = |page: Ppn| self.pages[page.index()] & (EXPOSED | DEFERRED) != EXPOSED;
+        if self.wanted == 0 && tables.blocks.leaves(block) && pages.clone().all(is_deferred) {
+            return Look::Waits;
+        }
+        if let Some(waits) = self.unfinished(tables, flash, block, page) {
+            return waits;
+        }
+        let units = tables.layout.units_per_page;
+        let mut live = pages.clone().filter(|page| tables.map.live_of(page.0 * units, units) != 0);
+        if let Some(page) = live.clone().find(|page| self.pages[page.index()] & LEAVING == 0) {
+            let leaves = matches!(tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
+            return if leaves { Look::Nothing } else { Look::Crowded(page) };
+        }
+        if live.next().is_some() {
+            return Look::Nothing;
+        }
+        Look::Dead
+    }
+
+    /// Replicas in a page that is to be locked, or on its wordline if that goes as a whole, are given up.
+    pub(in crate::ftl) fn give_up_replicas(&mut self, tables: &mut Tables, work: &mut Work, page: Ppn) {
+        if tables.replicas.count == 0 || self.erases {
+            return;
+        }
+        let (units, bits) = (tables.layout.units_per_page, self.pages_per_wordline);
+        let first =
+            if self.scrubs() { self.pages_of_wordline(&tables.layout, page).next() } else { Some(page) };
+        let (count, span) = (if self.scrubs() { bits } else { 1 }, tables.layout.span);
+        let pages = first.into_iter().flat_map(|first| (0..count).map(move |nth| first.0 + nth * span));
+        for unit in pages.flat_map(|page| page * units..(page + 1) * units).map(Pun) {
+            let lpn = tables.map.stored(unit);
+            if lpn.is_some() && tables.replicas.get(lpn) == unit {
+                self.forget_replica(tables, work, lpn);
+            }
+        }
+    }
+
+    /// The pages of a block wait for the end of its job, or of a write.
+    pub(in crate::ftl) fn defer_locks(&mut self, block: BlockId) {
+        let exposed = &mut self.blocks[block.index()];
+        if !exposed.deferred {
+            exposed.deferred = true;
+            self.deferred.push_back((block, self.now));
+        }
+    }
+
+    /// Pages that are to be locked, of those of a physical block that have died since it was looked at: all from one
+    /// on, or one where blocks are not locked.
+    pub(in crate::ftl) fn dead_pages(
+        &mut self,
+        tables: &mut Tables,
+        work: &mut Work,
+        flash: &Flash,
+        block: BlockId,
+        from: u32,
+    ) -> u32 {
+        if !self.policy.locks_blocks() {
+            return 1;
+        }
+        let first = block.0 * tables.layout.pages_per_block;
+        let pages = (from..self.blocks[block.index()].end).step_by(tables.layout.span as usize);
+        let mut count = 0;
+        for page in pages.map(|page| Ppn(first + page)) {
+            if self.look_at_page(tables, flash, block, page) == Look::Dead {
+                self.give_up_replicas(tables, work, page);
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// The pages that a lock was for.
+    pub(in crate::ftl) fn pages_of_lock(
+        &self,
+        layout: &Layout,
+        block: BlockId,
+        op: &Op,
+    ) -> impl Iterator<Item = Ppn> + Clone + use<> {
+        let span = layout.span;
+        let (first, count) = match op.kind {
+            OpKind::Scrub => (self.pages_of_wordline(layout, op.ppn).next(), self.pages_per_wordline),
+            OpKind::BlockLock => {
+                let member = (0..span).find(|&member| layout.member(block, member) == op.at);
+                let mut pages = layout.pages_of_member(block, member.unwrap_or_default());
+                (pages.next(), layout.pages_per_block / span)
+            }
+            _ => (Some(op.ppn), 1),
+        };
+        first.into_iter().flat_map(move |first| (0..count).map(move |nth| Ppn(first.0 + nth * span)))
+    }
+
+    /// Whether a lock of a page is on its way.
+    pub(in crate::ftl) fn is_issued(&self, page: Ppn) -> bool {
+        self.pages[page.index()] & ISSUED != 0
+    }
+
+    /// What becomes of the pages that a lock was for. What it hides is not secured any more, as the facts say already.
+    pub(in crate::ftl) fn end_lock(&mut self, tables: &Tables, work: &mut Work, block: BlockId, op: &Op) {
+        let pages = self.pages_of_lock(&tables.layout, block, op);
+        self.end_late_locks(&mut work.counts, pages.clone(), op.outcome);
+        for page in pages {
+            // The block may have been opened since: then the page is another's, or free.
+            if self.is_issued(page) {
+                self.end_lock_of(tables, work, (block, page), op.outcome);
+            }
+        }
+    }
+
+    pub(in crate::ftl) fn end_lock_of(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        (block, page): (BlockId, Ppn),
+        outcome: Outcome,
+    ) {
+        if outcome == Outcome::Pass {
+            self.forget_page(&tables.layout, &mut work.counts, (page, false));
+            return self.note_locked(block, page);
+        }
+        // One more try, then the block is emptied and erased. One that is out of use keeps what it holds.
+        let is_bad = tables.blocks.state(block) == BlockState::Bad;
+        if self.pages[page.index()] & EXPOSED == 0 {
+            return self.end_renewal(tables, work, block, page, !is_bad);
+        }
+        let state = &mut self.pages[page.index()];
+        let (is_hopeless, was_hopeless) = (*state & FAILED != 0, *state & HOPELESS != 0);
+        *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };
+        if is_hopeless {
+            work.counts.sanitize_given_up += u64::from(is_bad && !was_hopeless);
+            if !is_bad {
+                self.give_up_block(tables, work, block);
+            }
+        } else {
+            let at = page.0 % tables.layout.pages_per_block;
+            self.list_exposed(tables, work, block, at..at + 1);
+        }
+    }
+
+    /// The replica of a logical unit, if it has one, does not count any more.
+    #[inline(always)]
+    pub(in crate::ftl) fn forget_replica(&mut self, tables: &mut Tables, work: &mut Work, lpn: Lpn) {
+        if self.on && tables.replicas.get(lpn).is_some() {
+            let unit = tables.replicas.get(lpn);
+            self.note_death(tables, work, unit, Death::Ended);
+        }
+        tables.replicas.forget(lpn);
+    }
 }
 
 impl Ftl {
@@ -51,17 +320,17 @@ impl Ftl {
         self.work.lane_mut(lane).more = flash.is_instant();
         let mut is_full = self.lock_ready(flash, lane);
         // Of what waits for room no more is looked at than finds it.
-        while !is_full && let Some(block) = self.next_crowded(lane) {
-            self.list_all(block);
+        while !is_full && let Some(block) = self.locks.next_crowded(&self.tables, &self.work, lane) {
+            self.locks.list_all(&self.tables, &mut self.work, block);
             is_full = self.lock_ready(flash, lane);
-            if !is_full && self.next_crowded(lane).is_some() {
+            if !is_full && self.locks.next_crowded(&self.tables, &self.work, lane).is_some() {
                 self.locks.lanes[lane.index()].crowded.pop_front();
             }
         }
         if core::mem::take(&mut self.work.lane_mut(lane).more) {
             self.program_all_gathered(flash, lane, false);
         }
-        if self.renews_locks() {
+        if self.locks.are_renewed() {
             self.renew_lane(flash, lane);
         }
         let locks = &self.locks.lanes[lane.index()];
@@ -91,14 +360,15 @@ impl Ftl {
             if is_erased || self.tables.blocks.is_erasing(block) {
                 return false;
             }
-            let Some(at) = self.next_listed(block) else { return false };
+            let Some(at) = self.locks.next_listed(&self.tables, block) else { return false };
             let page = Ppn(block.0 * self.tables.layout.pages_per_block + at);
-            match self.look_at_page(flash, block, page) {
+            match self.locks.look_at_page(&self.tables, flash, block, page) {
                 Look::Nothing => {}
-                Look::Waits => self.defer_locks(block),
+                Look::Waits => self.locks.defer_locks(block),
                 Look::Crowded(page) => self.move_out(flash, lane, page),
                 Look::Unfinished => self.pad(flash, lane, page),
                 Look::Dead => {
+                    self.locks.give_up_replicas(&mut self.tables, &mut self.work, page);
                     self.lock(flash, block, at);
                     return true;
                 }
@@ -106,144 +376,17 @@ impl Ftl {
         }
     }
 
-    /// Takes the next page of a block that is to be looked at; where pages are locked each by itself, the next that is
-    /// exposed and has no lock on its way.
-    #[inline]
-    fn next_listed(&mut self, block: BlockId) -> Option<u32> {
-        let one_by_one = !self.locks.scrubs();
-        let locks = &mut self.locks;
-        let exposed = &mut locks.blocks[block.index()];
-        if exposed.first < exposed.end && one_by_one {
-            let from = (block.0 * self.tables.layout.pages_per_block) as usize;
-            let pages = &locks.pages[from + exposed.first as usize..from + exposed.end as usize];
-            let is_next = |state: &u8| state & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
-            let passed = pages.iter().position(is_next).unwrap_or(pages.len()) as u32;
-            exposed.first += passed;
-            #[cfg(test)]
-            {
-                locks.looks += u64::from(passed);
-            }
-        }
-        #[cfg(test)]
-        {
-            locks.looks += 1;
-        }
-        let at = exposed.first;
-        exposed.first += 1;
-        (at < exposed.end).then_some(at)
-    }
-
-    fn look_at_page(&mut self, flash: &Flash, block: BlockId, page: Ppn) -> Look {
-        if self.locks.scrubs() {
-            return self.look_at_wordline(flash, block, page);
-        }
-        let found = self.locks.pages[page.index()];
-        if found & EXPOSED == 0 || found & (ISSUED | HOPELESS) != 0 {
-            return Look::Nothing;
-        }
-        if self.tables.blocks.programming(block) > 0 && {
-            let at = self.tables.layout.locate(page);
-            at.page >= flash.chip.programmed_pages(at.block)
-        } {
-            // Its program is on its way; its end comes in by the door again.
-            return Look::Nothing;
-        }
-        if found & DEFERRED != 0 && self.locks.wanted == 0 && self.tables.blocks.leaves(block) {
-            return Look::Waits;
-        }
-        let leaves = matches!(self.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
-        if self.locks.erases {
-            return if leaves { Look::Nothing } else { Look::Dead };
-        }
-        if found & HELD != 0 && self.is_held(found, block, page.0 % self.tables.layout.span) {
-            return Look::Waits;
-        }
-        let (first, units) = (page.0 * self.tables.layout.units_per_page, self.tables.layout.units_per_page);
-        if self.tables.map.live_of(first, units) != 0 {
-            return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Crowded(page) };
-        }
-        if self.locks.finishes()
-            && let Some(waits) = self.unfinished(flash, block, page)
-        {
-            return waits;
-        }
-        if self.tables.replicas.count > 0 {
-            (first..first + units).map(Pun).for_each(|unit| self.give_up_replica(unit));
-        }
-        Look::Dead
-    }
-
-    /// What is to be done about a page's wordline before it is full; nothing if it is, or becomes no fuller: a block
-    /// that is retired, or was closed before it was full, takes no more.
-    fn unfinished(&self, flash: &Flash, block: BlockId, page: Ppn) -> Option<Look> {
-        let is_programmed = |page: Ppn| {
-            let at = self.tables.layout.locate(page);
-            at.page < flash.chip.programmed_pages(at.block)
-        };
-        match () {
-            () if self.locks.pages_of_wordline(&self.tables.layout, page).all(is_programmed) => None,
-            () if self.tables.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
-            // It is looked at again when its last program has ended.
-            () => (self.tables.blocks.programming(block) > 0).then_some(Look::Nothing),
-        }
-    }
-
-    /// The same of all pages of its wordline, which are scrubbed together: nothing may live on any of them, and none
-    /// may be programmed later.
-    fn look_at_wordline(&mut self, flash: &Flash, block: BlockId, page: Ppn) -> Look {
-        let pages = self.locks.pages_of_wordline(&self.tables.layout, page);
-        let all = pages.clone().fold(0, |all, page| all | self.locks.pages[page.index()]);
-        let to_do = |page: &Ppn| self.locks.pages[page.index()] & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
-        if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
-            return Look::Nothing;
-        }
-        let is_deferred = |page: Ppn| self.locks.pages[page.index()] & (EXPOSED | DEFERRED) != EXPOSED;
-        if self.locks.wanted == 0 && self.tables.blocks.leaves(block) && pages.clone().all(is_deferred) {
-            return Look::Waits;
-        }
-        if let Some(waits) = self.unfinished(flash, block, page) {
-            return waits;
-        }
-        let units = self.tables.layout.units_per_page;
-        let mut live = pages.clone().filter(|page| self.tables.map.live_of(page.0 * units, units) != 0);
-        if let Some(page) = live.clone().find(|page| self.locks.pages[page.index()] & LEAVING == 0) {
-            let leaves = matches!(self.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
-            return if leaves { Look::Nothing } else { Look::Crowded(page) };
-        }
-        if live.next().is_some() {
-            return Look::Nothing;
-        }
-        if self.tables.replicas.count > 0 {
-            let units = pages.flat_map(|page| page.0 * units..(page.0 + 1) * units);
-            units.map(Pun).for_each(|unit| self.give_up_replica(unit));
-        }
-        Look::Dead
-    }
-
-    /// A replica is given up, if a unit of flash is one that counts.
-    fn give_up_replica(&mut self, unit: Pun) {
-        let lpn = self.tables.map.stored(unit);
-        if lpn.is_some() && self.tables.replicas.get(lpn) == unit {
-            self.forget_replica(lpn);
-        }
-    }
-
-    /// The pages of a block wait for the end of its job, or of a write.
-    pub(super) fn defer_locks(&mut self, block: BlockId) {
-        let exposed = &mut self.locks.blocks[block.index()];
-        if !exposed.deferred {
-            exposed.deferred = true;
-            self.locks.deferred.push_back((block, self.locks.now));
-        }
-    }
-
     /// Locks a page of a block, or its whole physical block.
     fn lock(&mut self, flash: &mut Flash, block: BlockId, at: u32) {
         let member = at % self.tables.layout.span;
-        let is_dead = self.is_member_dead(block, member);
+        let is_dead = self.tables.is_member_dead(block, member);
         let deaths = Deaths {
             // Where something lives nobody asks how many there are: counting them for each would cost most of all.
-            pages: if is_dead { self.dead_pages(flash, block, at) } else { 1 },
+            pages: if is_dead {
+                self.locks.dead_pages(&mut self.tables, &mut self.work, flash, block, at)
+            } else {
+                1
+            },
             is_dead,
             is_bad: self.tables.blocks.state(block) == BlockState::Bad,
             page_ns: self.locks.page_ns,
@@ -255,7 +398,7 @@ impl Ftl {
         let op = match answer {
             Answer::Erase => {
                 self.locks.pages[first.index() + at as usize] |= HOPELESS;
-                return self.give_up_block(block);
+                return self.locks.give_up_block(&self.tables, &mut self.work, block);
             }
             Answer::Pages if self.locks.scrubs() => {
                 // One of them stands for all.
@@ -276,7 +419,7 @@ impl Ftl {
             }
             Answer::Block => {
                 // Nothing that a locked block holds is read, or programmed behind it.
-                self.drop_replicas(block);
+                self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
                 self.tables.replicas.close_off(&self.tables.layout, block);
                 for page in self.tables.layout.pages_of_member(block, member) {
                     let state = &mut self.locks.pages[page.index()];
@@ -293,100 +436,5 @@ impl Ftl {
         };
         self.locks.lanes[lane.index()].in_flight += 1;
         self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
-    }
-
-    /// Pages that are to be locked, of those of a physical block that have died since it was looked at: all from one
-    /// on, or one where blocks are not locked.
-    fn dead_pages(&mut self, flash: &Flash, block: BlockId, from: u32) -> u32 {
-        if !self.locks.policy.locks_blocks() {
-            return 1;
-        }
-        let first = block.0 * self.tables.layout.pages_per_block;
-        let pages = (from..self.locks.blocks[block.index()].end).step_by(self.tables.layout.span as usize);
-        let mut count = 0;
-        for page in pages {
-            count += u32::from(self.look_at_page(flash, block, Ppn(first + page)) == Look::Dead);
-        }
-        count
-    }
-
-    /// Whether nothing lives in a physical block, and nothing more is programmed there.
-    pub(super) fn is_member_dead(&self, block: BlockId, member: u32) -> bool {
-        use BlockState::{Bad, Closed, Draining, Free, Migrating, Moving};
-        let is_full =
-            matches!(self.tables.blocks.state(block), Closed | Moving | Draining | Migrating | Bad | Free)
-                && self.tables.blocks.programming(block) == 0;
-        let units = self.tables.layout.units_per_page;
-        let has_live = |page: Ppn| self.tables.map.live_of(page.0 * units, units) != 0;
-        is_full
-            && (self.tables.blocks.live(block) == 0
-                || self.tables.layout.span > 1
-                    && !self.tables.layout.pages_of_member(block, member).any(has_live))
-    }
-
-    /// What becomes of the pages that a lock was for.
-    pub(super) fn end_lock(&mut self, block: BlockId, op: &Op) {
-        if op.kind == OpKind::Scrub {
-            let pages = self.locks.pages_of_wordline(&self.tables.layout, op.ppn);
-            self.locks.end_late_locks(&mut self.work.counts, pages.clone(), op.outcome);
-            for page in pages {
-                if self.locks.pages[page.index()] & ISSUED != 0 {
-                    self.end_lock_of(block, page, op.outcome);
-                }
-            }
-            return;
-        }
-        if op.kind != OpKind::BlockLock {
-            // The block may have been opened since: then the page is another's, or free.
-            self.locks.end_late_locks(&mut self.work.counts, core::iter::once(op.ppn), op.outcome);
-            if self.locks.pages[op.ppn.index()] & ISSUED != 0 {
-                self.end_lock_of(block, op.ppn, op.outcome);
-            }
-            return;
-        }
-        let member =
-            (0..self.tables.layout.span).find(|&member| self.tables.layout.member(block, member) == op.at);
-        let member = member.unwrap_or_default();
-        let pages = self.tables.layout.pages_of_member(block, member);
-        self.locks.end_late_locks(&mut self.work.counts, pages.clone(), op.outcome);
-        for page in pages {
-            if self.locks.pages[page.index()] & ISSUED != 0 {
-                self.end_lock_of(block, page, op.outcome);
-            }
-        }
-    }
-
-    fn end_lock_of(&mut self, block: BlockId, page: Ppn, outcome: Outcome) {
-        if outcome == Outcome::Pass {
-            self.cover(page);
-            return self.note_locked(block, page);
-        }
-        // One more try, then the block is emptied and erased. One that is out of use keeps what it holds.
-        let is_bad = self.tables.blocks.state(block) == BlockState::Bad;
-        if self.locks.pages[page.index()] & EXPOSED == 0 {
-            return self.end_renewal(block, page, !is_bad);
-        }
-        let state = &mut self.locks.pages[page.index()];
-        let (is_hopeless, was_hopeless) = (*state & FAILED != 0, *state & HOPELESS != 0);
-        *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };
-        if is_hopeless {
-            self.work.counts.sanitize_given_up += u64::from(is_bad && !was_hopeless);
-            if !is_bad {
-                self.give_up_block(block);
-            }
-        } else {
-            let at = page.0 % self.tables.layout.pages_per_block;
-            self.list_exposed(block, at..at + 1);
-        }
-    }
-
-    /// The replica of a logical unit, if it has one, does not count any more.
-    #[inline(always)]
-    pub(in crate::ftl) fn forget_replica(&mut self, lpn: Lpn) {
-        if self.locks.on && self.tables.replicas.get(lpn).is_some() {
-            let unit = self.tables.replicas.get(lpn);
-            self.note_death(unit, Death::Ended);
-        }
-        self.tables.replicas.forget(lpn);
     }
 }

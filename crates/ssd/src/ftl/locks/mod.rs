@@ -27,15 +27,18 @@ use self::renewals::Renewals;
 use crate::flash::Flash;
 use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::sanitize::{self, Rules};
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::work::Work;
 use crate::ftl::work::looks::Looks;
 use crate::ftl::{Ftl, FtlCounts};
+use crate::nand::Outcome;
 use crate::nand::Sanitizing;
-use crate::observe::Source;
 use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
 use crate::snapshot::raw;
+use crate::units::Lpn;
 use crate::units::{BlockId, LaneId, OpId, Ppn, Pun, SimDuration, SimTime};
 use copying::Copying;
 use crowded::MOVES_FOR_LOCKS;
@@ -327,48 +330,44 @@ impl Locks {
             self.generation += 1;
         }
     }
-}
 
-impl Ftl {
-    /// Whether copies of data are locked when they die.
-    #[inline(always)]
-    pub fn locks_data(&self) -> bool {
-        self.locks.on
-    }
-
-    /// Whether data from a place in flash is secured.
-    pub fn is_secured(&self, from: Source) -> bool {
-        matches!(from, Source::Flash(unit) if self.tables.facts.is_secured(unit))
+    /// The class of a unit where copies are locked, of which the host says this; of one that is promoted it says
+    /// nothing, and it is as secret as where it lies.
+    #[cold]
+    pub(in crate::ftl) fn class_to_lock(&self, tables: &Tables, lpn: Lpn, said: Option<u8>) -> u8 {
+        let at = tables.map.lookup(lpn);
+        let lies = || if at.is_some() { tables.facts.get(at).class() as u8 } else { 0 };
+        self.class_of(said.unwrap_or_else(lies))
     }
 
     /// What happens from now on happens at this time.
     #[inline(always)]
     pub fn set_now(&mut self, now: SimTime) {
-        self.locks.now = now;
+        self.now = now;
     }
 
     /// A unit of flash that counted does so no more.
     #[inline(always)]
-    pub(in crate::ftl) fn bury(&mut self, unit: Pun, by: Death) {
-        self.tables.blocks.lose(self.tables.layout.block_of_unit(unit));
-        if self.locks.on {
-            self.note_death(unit, by);
-            self.note_copies(unit);
+    pub(in crate::ftl) fn bury(&mut self, tables: &mut Tables, work: &mut Work, unit: Pun, by: Death) {
+        tables.blocks.lose(tables.layout.block_of_unit(unit));
+        if self.on {
+            self.note_death(tables, work, unit, by);
+            self.note_copies(tables, work, unit);
         }
     }
 
     /// A copy does not count any more, or never has. If it is of secured data its page is exposed.
     #[cold]
     #[inline(never)]
-    pub(in crate::ftl) fn note_death(&mut self, unit: Pun, by: Death) {
-        let page = self.tables.layout.page_of_unit(unit).0;
-        if self.tables.facts.is_secured(unit) || self.locks.pages[page.index()] & EXPOSED != 0 {
-            self.expose(page, self.death_of(unit, by), self.locks.now.0);
-        } else if self.locks.scrubs() {
+    pub(in crate::ftl) fn note_death(&mut self, tables: &Tables, work: &mut Work, unit: Pun, by: Death) {
+        let page = tables.layout.page_of_unit(unit).0;
+        if tables.facts.is_secured(unit) || self.pages[page.index()] & EXPOSED != 0 {
+            self.expose(tables, work, page, self.death_of(tables, unit, by), self.now.0);
+        } else if self.scrubs() {
             // Others of its wordline may wait for it to leave.
-            let (block, at) = self.tables.layout.block_of_page(page);
-            if self.locks.blocks[block.index()].pages > 0 {
-                self.list_exposed(block, at..at + 1);
+            let (block, at) = tables.layout.block_of_page(page);
+            if self.blocks[block.index()].pages > 0 {
+                self.list_exposed(tables, work, block, at..at + 1);
             }
         }
     }
@@ -377,33 +376,174 @@ impl Ftl {
     /// has failed.
     #[cold]
     #[inline(never)]
-    pub(in crate::ftl) fn note_stillborn(&mut self, unit: Pun, facts: Facts) {
-        self.tables.facts.set(unit, facts);
-        self.note_death(unit, Death::Ended);
+    pub(in crate::ftl) fn note_stillborn(
+        &mut self,
+        tables: &mut Tables,
+        work: &mut Work,
+        unit: Pun,
+        facts: Facts,
+    ) {
+        tables.facts.set(unit, facts);
+        self.note_death(tables, work, unit, Death::Ended);
     }
 
     /// A program is on its way whose data died before it: its page is exposed as soon as it is there, and counts.
     #[cold]
-    pub(in crate::ftl) fn note_unborn(&mut self, op: &Op, unit: &UnitRef) {
+    pub(in crate::ftl) fn note_unborn(&mut self, tables: &Tables, work: &mut Work, op: &Op, unit: &UnitRef) {
         if unit.facts().class() == Hints::SECURE.into() {
-            self.expose(op.ppn, Death::Ended, UNBORN);
+            self.expose(tables, work, op.ppn, Death::Ended, UNBORN);
         }
     }
 
     /// Copies of a unit that are being programmed come too late, for it does not count any more: each is exposed as
     /// soon as it is there.
-    fn note_copies(&mut self, unit: Pun) {
-        if self.tables.blocks.leaving(self.tables.layout.block_of_unit(unit)) == 0
-            || !self.locks.copying.has(unit)
-            || !self.tables.facts.is_secured(unit)
+    pub(in crate::ftl) fn note_copies(&mut self, tables: &Tables, work: &mut Work, unit: Pun) {
+        if tables.blocks.leaving(tables.layout.block_of_unit(unit)) == 0
+            || !self.copying.has(unit)
+            || !tables.facts.is_secured(unit)
         {
             return;
         }
-        for at in 0..self.locks.copying.len() {
-            if let Some(page) = self.locks.copying.target(at, unit) {
-                self.expose(page, Death::Ended, UNBORN);
+        for at in 0..self.copying.len() {
+            if let Some(page) = self.copying.target(at, unit) {
+                self.expose(tables, work, page, Death::Ended, UNBORN);
             }
         }
+    }
+
+    /// A copy of secured data has died in a page, which can be read since then.
+    pub(in crate::ftl) fn expose(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        page: Ppn,
+        by: Death,
+        since: u64,
+    ) {
+        let locks = &mut *self;
+        let (block, at) = tables.layout.block_of_page(page);
+        let (growing, scrubs) = (locks.growing(), locks.scrubs());
+        let state = &mut locks.pages[page.index()];
+        if *state & EXPOSED == 0 {
+            // What still lives there is on its way already: read twice, one of its copies would be dead on arrival.
+            let leaves = if scrubs { *state & LEAVING } else { 0 };
+            let waits = match by {
+                Death::Ended => 0,
+                Death::Moved => DEFERRED,
+                Death::Written => HELD,
+            };
+            *state = EXPOSED | growing | waits | leaves;
+            locks.since[page.index()] = since;
+            locks.waiting[usize::from(growing > 0)] += 1;
+            locks.blocks[block.index()].pages += 1;
+            work.counts.exposed_pages += 1;
+            let exposed = locks.waiting[0] + locks.waiting[1];
+            work.counts.exposed_pages_max = work.counts.exposed_pages_max.max(exposed);
+        } else {
+            // What was being programmed when it died is there now.
+            locks.since[page.index()] = locks.since[page.index()].min(since);
+            if by != Death::Moved {
+                *state &= !(DEFERRED | if by == Death::Ended { HELD } else { 0 });
+            }
+        }
+        if *state & (ISSUED | HOPELESS) != 0 {
+            return;
+        }
+        let exposed = &mut locks.blocks[block.index()];
+        if *state & DEFERRED != 0 && !scrubs && locks.wanted == 0 && tables.blocks.leaves(block) {
+            return self.defer_locks(block);
+        }
+        // Others of the block may wait for the same end.
+        let waits = by == Death::Written && exposed.deferred;
+        self.list_exposed(
+            tables,
+            work,
+            block,
+            if waits { 0..tables.layout.pages_per_block } else { at..at + 1 },
+        );
+    }
+
+    /// Pages of a block are to be looked at.
+    pub(in crate::ftl) fn list_exposed(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        block: BlockId,
+        pages: core::ops::Range<u32>,
+    ) {
+        let lane = tables.layout.lane_of(block);
+        let locks = &mut *self;
+        let exposed = &mut locks.blocks[block.index()];
+        if exposed.first >= exposed.end {
+            (exposed.first, exposed.end) = (pages.start, pages.end);
+        } else {
+            (exposed.first, exposed.end) = (exposed.first.min(pages.start), exposed.end.max(pages.end));
+        }
+        if !exposed.listed {
+            exposed.listed = true;
+            locks.lanes[lane.index()].ready.push_back(block);
+        }
+        self.look_soon(&mut work.looks, lane);
+    }
+
+    /// What waited in a block is to be looked at now: its job is over, and it stays.
+    #[cold]
+    pub(in crate::ftl) fn list_all(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
+        if self.blocks[block.index()].pages > 0 {
+            let (first, pages) = (block.0 * tables.layout.pages_per_block, tables.layout.pages_per_block);
+            let states = &mut self.pages[first as usize..(first + pages) as usize];
+            states.iter_mut().for_each(|state| *state &= !(DEFERRED | HELD));
+            self.list_exposed(tables, work, block, 0..pages);
+        }
+    }
+
+    /// The last program of a block has ended: a wordline that is full now may be scrubbed or reprogrammed.
+    #[cold]
+    pub(in crate::ftl) fn list_wordlines(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
+        if self.finishes() && self.blocks[block.index()].pages > 0 {
+            self.list_exposed(tables, work, block, 0..tables.layout.pages_per_block);
+        }
+    }
+
+    /// A member of a block is erased, and others are about to be.
+    #[cold]
+    pub(in crate::ftl) fn note_erased_member(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        block: BlockId,
+        physical: u32,
+    ) {
+        let (first, pages) = (block.0 * tables.layout.pages_per_block, tables.layout.pages_per_block);
+        for page in (first..first + pages).map(Ppn) {
+            if self.pages[page.index()] & EXPOSED != 0 && tables.layout.locate(page).block == physical {
+                self.forget_page(&tables.layout, &mut work.counts, (page, true));
+            }
+        }
+    }
+
+    /// A block is erased: nothing of it is exposed any more.
+    #[cold]
+    pub(in crate::ftl) fn note_erased_locks(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
+        let (first, pages) = (block.0 * tables.layout.pages_per_block, tables.layout.pages_per_block);
+        for page in first..first + pages {
+            if self.pages[page as usize] != 0 {
+                self.forget_page(&tables.layout, &mut work.counts, (Ppn(page), true));
+            }
+        }
+        let exposed = &mut self.blocks[block.index()];
+        (exposed.first, exposed.end) = (0, 0);
+        self.renewals.forget(block);
+        let lane = tables.layout.lane_of(block);
+        self.uncrowd(tables, work, lane);
+    }
+}
+
+impl Ftl {
+    /// Whether copies of data are locked when they die.
+    #[inline(always)]
+    pub fn locks_data(&self) -> bool {
+        self.locks.on
     }
 
     /// Of units that are about to be programmed, those that have died since they were read go no further. How many are
@@ -424,125 +564,6 @@ impl Ftl {
         left
     }
 
-    /// A copy of secured data has died in a page, which can be read since then.
-    fn expose(&mut self, page: Ppn, by: Death, since: u64) {
-        let locks = &mut self.locks;
-        let (block, at) = self.tables.layout.block_of_page(page);
-        let (growing, scrubs) = (locks.growing(), locks.scrubs());
-        let state = &mut locks.pages[page.index()];
-        if *state & EXPOSED == 0 {
-            // What still lives there is on its way already: read twice, one of its copies would be dead on arrival.
-            let leaves = if scrubs { *state & LEAVING } else { 0 };
-            let waits = match by {
-                Death::Ended => 0,
-                Death::Moved => DEFERRED,
-                Death::Written => HELD,
-            };
-            *state = EXPOSED | growing | waits | leaves;
-            locks.since[page.index()] = since;
-            locks.waiting[usize::from(growing > 0)] += 1;
-            locks.blocks[block.index()].pages += 1;
-            self.work.counts.exposed_pages += 1;
-            let exposed = locks.waiting[0] + locks.waiting[1];
-            self.work.counts.exposed_pages_max = self.work.counts.exposed_pages_max.max(exposed);
-        } else {
-            // What was being programmed when it died is there now.
-            locks.since[page.index()] = locks.since[page.index()].min(since);
-            if by != Death::Moved {
-                *state &= !(DEFERRED | if by == Death::Ended { HELD } else { 0 });
-            }
-        }
-        if *state & (ISSUED | HOPELESS) != 0 {
-            return;
-        }
-        let exposed = &mut locks.blocks[block.index()];
-        if *state & DEFERRED != 0 && !scrubs && locks.wanted == 0 && self.tables.blocks.leaves(block) {
-            return self.defer_locks(block);
-        }
-        // Others of the block may wait for the same end.
-        let waits = by == Death::Written && exposed.deferred;
-        self.list_exposed(block, if waits { 0..self.tables.layout.pages_per_block } else { at..at + 1 });
-    }
-
-    /// Pages of a block are to be looked at.
-    fn list_exposed(&mut self, block: BlockId, pages: core::ops::Range<u32>) {
-        let lane = self.tables.layout.lane_of(block);
-        let locks = &mut self.locks;
-        let exposed = &mut locks.blocks[block.index()];
-        if exposed.first >= exposed.end {
-            (exposed.first, exposed.end) = (pages.start, pages.end);
-        } else {
-            (exposed.first, exposed.end) = (exposed.first.min(pages.start), exposed.end.max(pages.end));
-        }
-        if !exposed.listed {
-            exposed.listed = true;
-            locks.lanes[lane.index()].ready.push_back(block);
-        }
-        self.locks.look_soon(&mut self.work.looks, lane);
-    }
-
-    /// What waited in a block is to be looked at now: its job is over, and it stays.
-    #[cold]
-    pub(in crate::ftl) fn list_all(&mut self, block: BlockId) {
-        if self.locks.blocks[block.index()].pages > 0 {
-            let (first, pages) =
-                (block.0 * self.tables.layout.pages_per_block, self.tables.layout.pages_per_block);
-            let states = &mut self.locks.pages[first as usize..(first + pages) as usize];
-            states.iter_mut().for_each(|state| *state &= !(DEFERRED | HELD));
-            self.list_exposed(block, 0..pages);
-        }
-    }
-
-    /// The last program of a block has ended: a wordline that is full now may be scrubbed or reprogrammed.
-    #[cold]
-    pub(in crate::ftl) fn list_wordlines(&mut self, block: BlockId) {
-        if self.locks.finishes() && self.locks.blocks[block.index()].pages > 0 {
-            self.list_exposed(block, 0..self.tables.layout.pages_per_block);
-        }
-    }
-
-    /// A member of a block is erased, and others are about to be.
-    #[cold]
-    pub(in crate::ftl) fn note_erased_member(&mut self, block: BlockId, physical: u32) {
-        let (first, pages) =
-            (block.0 * self.tables.layout.pages_per_block, self.tables.layout.pages_per_block);
-        for page in (first..first + pages).map(Ppn) {
-            if self.locks.pages[page.index()] & EXPOSED != 0
-                && self.tables.layout.locate(page).block == physical
-            {
-                self.locks.forget_page(&self.tables.layout, &mut self.work.counts, (page, true));
-            }
-        }
-    }
-
-    /// A block is erased: nothing of it is exposed any more.
-    #[cold]
-    pub(in crate::ftl) fn note_erased_locks(&mut self, block: BlockId) {
-        let (first, pages) =
-            (block.0 * self.tables.layout.pages_per_block, self.tables.layout.pages_per_block);
-        for page in first..first + pages {
-            if self.locks.pages[page as usize] != 0 {
-                self.locks.forget_page(&self.tables.layout, &mut self.work.counts, (Ppn(page), true));
-            }
-        }
-        self.tables
-            .facts
-            .forget_secured(self.tables.layout.first_unit(block), self.tables.layout.units_per_block());
-        let exposed = &mut self.locks.blocks[block.index()];
-        (exposed.first, exposed.end) = (0, 0);
-        self.locks.renewals.forget(block);
-        let lane = self.tables.layout.lane_of(block);
-        self.uncrowd(lane);
-    }
-
-    /// Nothing of a page can be read any more.
-    fn cover(&mut self, page: Ppn) {
-        let first = page.0 * self.tables.layout.units_per_page;
-        (first..first + self.tables.layout.units_per_page)
-            .for_each(|unit| self.tables.facts.set_secured(Pun(unit), false));
-        self.locks.forget_page(&self.tables.layout, &mut self.work.counts, (page, false));
-    }
-
     /// Told that a lock is over.
     #[cold]
     pub(in crate::ftl) fn on_locked(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
@@ -550,7 +571,13 @@ impl Ftl {
         let block = self.tables.layout.block_of_page(op.ppn).0;
         let lane = self.tables.layout.lane_of(block);
         self.locks.lanes[lane.index()].in_flight -= 1;
-        self.end_lock(block, op);
+        if op.outcome == Outcome::Pass {
+            let pages = self.locks.pages_of_lock(&self.tables.layout, block, op);
+            for page in pages.filter(|&page| self.locks.is_issued(page)) {
+                self.tables.reveal_nothing(page);
+            }
+        }
+        self.locks.end_lock(&self.tables, &mut self.work, block, op);
         // What is next is looked at when all that has ended is known: a program may have.
         self.locks.look_soon(&mut self.work.looks, lane);
     }

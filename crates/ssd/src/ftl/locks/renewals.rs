@@ -10,9 +10,12 @@ use super::{EXPOSED, FAILED, HOPELESS, ISSUED, LEAVING, ODD};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
+use crate::ftl::locks::Locks;
 use crate::ftl::sanitize::{Answer, Deaths};
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::work::Work;
 use crate::restore::{Verdict, alike, ensure, keep_line};
 use crate::snapshot::raw;
 use crate::units::{BlockId, LaneId, Ppn, SimTime};
@@ -100,18 +103,13 @@ impl Renewals {
     }
 }
 
-impl Ftl {
-    /// Whether any lock is ever set again.
-    pub fn renews_locks(&self) -> bool {
-        self.locks.are_renewed()
-    }
-
+impl Locks {
     /// A page is locked.
-    pub(super) fn note_locked(&mut self, block: BlockId, page: Ppn) {
-        let now = self.locks.now.0;
-        let renewals = &mut self.locks.renewals;
+    pub(in crate::ftl) fn note_locked(&mut self, block: BlockId, page: Ppn) {
+        let now = self.now.0;
+        let renewals = &mut self.renewals;
         if renewals.are_on() {
-            self.locks.pages[page.index()] |= LOCKED;
+            self.pages[page.index()] |= LOCKED;
             let since = &mut renewals.since[block.index()];
             *since = now.min(*since);
             renewals.due = renewals.due.min(since.saturating_add(renewals.after_ns));
@@ -120,42 +118,116 @@ impl Ftl {
 
     /// Begins to set again what is too old, if anything is, and the last round is over.
     #[cold]
-    pub fn renew_locks(&mut self, now: SimTime) {
-        if now.0 < self.locks.renewals.due || self.locks.renewals.are_under_way() {
+    pub fn renew_locks(&mut self, tables: &Tables, work: &mut Work, now: SimTime) {
+        if now.0 < self.renewals.due || self.renewals.are_under_way() {
             return;
         }
         let mut due = NEVER;
-        for block in (0..self.tables.layout.blocks()).map(BlockId) {
-            let after = self.locks.renewals.after_ns;
-            let since = &mut self.locks.renewals.since[block.index()];
+        for block in (0..tables.layout.blocks()).map(BlockId) {
+            let after = self.renewals.after_ns;
+            let since = &mut self.renewals.since[block.index()];
             if since.saturating_add(after) <= now.0 {
                 // None that is set from now on is older.
                 *since = now.0;
-                self.line_up(block);
+                self.line_up(tables, work, block);
             }
-            due = due.min(self.locks.renewals.since[block.index()].saturating_add(after));
+            due = due.min(self.renewals.since[block.index()].saturating_add(after));
         }
-        self.locks.renewals.due = due;
+        self.renewals.due = due;
     }
 
     /// All locked pages of a block are to be locked again.
-    fn line_up(&mut self, block: BlockId) {
-        let first = (block.0 * self.tables.layout.pages_per_block) as usize;
-        let pages = &mut self.locks.pages[first..first + self.tables.layout.pages_per_block as usize];
+    pub(in crate::ftl) fn line_up(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
+        let first = (block.0 * tables.layout.pages_per_block) as usize;
+        let pages = &mut self.pages[first..first + tables.layout.pages_per_block as usize];
         for state in pages.iter_mut().filter(|state| **state & (LOCKED | EXPOSED | HOPELESS) == LOCKED) {
             *state |= DUE;
         }
-        let lane = self.tables.layout.lane_of(block);
-        self.locks.renewals.lines[lane.index()].blocks.push_back(block);
-        self.locks.look_soon(&mut self.work.looks, lane);
+        let lane = tables.layout.lane_of(block);
+        self.renewals.lines[lane.index()].blocks.push_back(block);
+        self.look_soon(&mut work.looks, lane);
     }
 
+    /// The next page of a block to be locked again. None if it is being erased, which ends all that is locked there.
+    pub(in crate::ftl) fn next_due(&mut self, tables: &Tables, lane: LaneId, block: BlockId) -> Option<u32> {
+        let is_erased = tables.blocks.state(block) == BlockState::Free && !tables.blocks.is_stale(block);
+        if is_erased || tables.blocks.is_erasing(block) {
+            return None;
+        }
+        let first = block.0 * tables.layout.pages_per_block;
+        let line = &mut self.renewals.lines[lane.index()];
+        let due = |at: &u32| is_due(self.pages[(first + at) as usize]);
+        let found = (line.at..tables.layout.pages_per_block).find(due);
+        line.at = found.map_or(tables.layout.pages_per_block, |at| at + 1);
+        found
+    }
+
+    pub(in crate::ftl) fn set_renewing(&mut self, page: Ppn) {
+        let state = &mut self.pages[page.index()];
+        if is_due(*state) {
+            *state = *state & !DUE | ISSUED;
+        }
+    }
+
+    /// A lock that was set again has failed; the first still stands. One more try, then the block is emptied and
+    /// erased; one that cannot be keeps what it has until the next round.
+    pub(in crate::ftl) fn end_renewal(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        block: BlockId,
+        page: Ppn,
+        can_leave: bool,
+    ) {
+        let state = &mut self.pages[page.index()];
+        let has_failed = *state & FAILED != 0;
+        *state &= !(ISSUED | FAILED);
+        match (has_failed, can_leave) {
+            (true, true) => {
+                *state |= HOPELESS;
+                self.give_up_block(tables, work, block);
+            }
+            (true, false) => {}
+            (false, _) => {
+                *state |= FAILED | DUE;
+                let (lane, at) = (tables.layout.lane_of(block), page.0 % tables.layout.pages_per_block);
+                let line = &mut self.renewals.lines[lane.index()];
+                if line.blocks.front() == Some(&block) {
+                    line.at = line.at.min(at);
+                } else if !line.blocks.contains(&block) {
+                    line.blocks.push_back(block);
+                }
+                self.look_soon(&mut work.looks, lane);
+            }
+        }
+    }
+
+    /// Whether the locks of a block are those that are set again, and known to be there.
+    pub(in crate::ftl) fn check_renewals(&self, tables: &Tables, block: BlockId) -> Verdict {
+        if !self.are_renewed() {
+            return Ok(());
+        }
+        let renewals = &self.renewals;
+        let first = (block.0 * tables.layout.pages_per_block) as usize;
+        let pages = &self.pages[first..first + tables.layout.pages_per_block as usize];
+        let is_locked = pages.iter().any(|state| state & (LOCKED | EXPOSED) == LOCKED);
+        let since = renewals.since[block.index()];
+        ensure(!is_locked || since != NEVER, "a page is locked in a block that was never locked")?;
+        let is_late = since.saturating_add(renewals.after_ns) < renewals.due;
+        ensure(!is_late, "locks grow too old before anybody looks")?;
+        let line = &renewals.lines[tables.layout.lane_of(block).index()].blocks;
+        let is_lined_up = line.contains(&block) || tables.blocks.is_erasing(block);
+        ensure(is_lined_up || !pages.iter().any(|&state| is_due(state)), "a page that nobody locks again")
+    }
+}
+
+impl Ftl {
     /// Sets locks of a lane again, one at a time on each plane.
     pub(super) fn renew_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         while self.locks.lanes[lane.index()].in_flight < self.tables.layout.span
             && let Some(&block) = self.locks.renewals.lines[lane.index()].blocks.front()
         {
-            if let Some(page) = self.next_due(lane, block) {
+            if let Some(page) = self.locks.next_due(&self.tables, lane, block) {
                 self.renew(flash, lane, block, page);
             } else {
                 let line = &mut self.locks.renewals.lines[lane.index()];
@@ -165,25 +237,10 @@ impl Ftl {
         }
     }
 
-    /// The next page of a block to be locked again. None if it is being erased, which ends all that is locked there.
-    fn next_due(&mut self, lane: LaneId, block: BlockId) -> Option<u32> {
-        let is_erased =
-            self.tables.blocks.state(block) == BlockState::Free && !self.tables.blocks.is_stale(block);
-        if is_erased || self.tables.blocks.is_erasing(block) {
-            return None;
-        }
-        let first = block.0 * self.tables.layout.pages_per_block;
-        let line = &mut self.locks.renewals.lines[lane.index()];
-        let due = |at: &u32| is_due(self.locks.pages[(first + at) as usize]);
-        let found = (line.at..self.tables.layout.pages_per_block).find(due);
-        line.at = found.map_or(self.tables.layout.pages_per_block, |at| at + 1);
-        found
-    }
-
     /// Locks a page again, or its physical block.
     fn renew(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId, at: u32) {
         let member = at % self.tables.layout.span;
-        let is_dead = self.is_member_dead(block, member);
+        let is_dead = self.tables.is_member_dead(block, member);
         let due = |page: &Ppn| is_due(self.locks.pages[page.index()]);
         let deaths = Deaths {
             pages: if is_dead {
@@ -198,71 +255,19 @@ impl Ftl {
         };
         let first = Ppn(block.0 * self.tables.layout.pages_per_block);
         let op = if self.locks.policy.answer(&deaths) == Answer::Block {
-            self.drop_replicas(block);
+            self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
             self.tables.replicas.close_off(&self.tables.layout, block);
             for page in self.tables.layout.pages_of_member(block, member) {
-                self.set_renewing(page);
+                self.locks.set_renewing(page);
             }
             Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.tables.layout.member(block, member), 0)
         } else {
-            self.set_renewing(Ppn(first.0 + at));
+            self.locks.set_renewing(Ppn(first.0 + at));
             self.op(OpKind::PageLock, Cause::Sanitize, Ppn(first.0 + at))
         };
         self.work.counts.sanitize_relocks += 1;
         self.locks.lanes[lane.index()].in_flight += 1;
         self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
-    }
-
-    fn set_renewing(&mut self, page: Ppn) {
-        let state = &mut self.locks.pages[page.index()];
-        if is_due(*state) {
-            *state = *state & !DUE | ISSUED;
-        }
-    }
-
-    /// A lock that was set again has failed; the first still stands. One more try, then the block is emptied and
-    /// erased; one that cannot be keeps what it has until the next round.
-    pub(super) fn end_renewal(&mut self, block: BlockId, page: Ppn, can_leave: bool) {
-        let state = &mut self.locks.pages[page.index()];
-        let has_failed = *state & FAILED != 0;
-        *state &= !(ISSUED | FAILED);
-        match (has_failed, can_leave) {
-            (true, true) => {
-                *state |= HOPELESS;
-                self.give_up_block(block);
-            }
-            (true, false) => {}
-            (false, _) => {
-                *state |= FAILED | DUE;
-                let (lane, at) =
-                    (self.tables.layout.lane_of(block), page.0 % self.tables.layout.pages_per_block);
-                let line = &mut self.locks.renewals.lines[lane.index()];
-                if line.blocks.front() == Some(&block) {
-                    line.at = line.at.min(at);
-                } else if !line.blocks.contains(&block) {
-                    line.blocks.push_back(block);
-                }
-                self.locks.look_soon(&mut self.work.looks, lane);
-            }
-        }
-    }
-
-    /// Whether the locks of a block are those that are set again, and known to be there.
-    pub(super) fn check_renewals(&self, block: BlockId) -> Verdict {
-        if !self.renews_locks() {
-            return Ok(());
-        }
-        let renewals = &self.locks.renewals;
-        let first = (block.0 * self.tables.layout.pages_per_block) as usize;
-        let pages = &self.locks.pages[first..first + self.tables.layout.pages_per_block as usize];
-        let is_locked = pages.iter().any(|state| state & (LOCKED | EXPOSED) == LOCKED);
-        let since = renewals.since[block.index()];
-        ensure(!is_locked || since != NEVER, "a page is locked in a block that was never locked")?;
-        let is_late = since.saturating_add(renewals.after_ns) < renewals.due;
-        ensure(!is_late, "locks grow too old before anybody looks")?;
-        let line = &renewals.lines[self.tables.layout.lane_of(block).index()].blocks;
-        let is_lined_up = line.contains(&block) || self.tables.blocks.is_erasing(block);
-        ensure(is_lined_up || !pages.iter().any(|&state| is_due(state)), "a page that nobody locks again")
     }
 }
 

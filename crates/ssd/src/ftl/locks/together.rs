@@ -7,9 +7,10 @@
 //! counts the page locks that lay in a block that was wholly dead when its write ended.
 
 use super::{HELD, Locks, ODD};
-use crate::ftl::Ftl;
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
+use crate::ftl::work::Work;
 use crate::restore::{Verdict, ensure, keep_room};
 use crate::units::{BlockId, Lpn, Pun};
 use core::ops::Range;
@@ -36,14 +37,12 @@ impl Locks {
         keep_room(&mut self.writes, fresh);
         ensure(is_sound, "writes whose deaths are taken together")
     }
-}
 
-impl Ftl {
     /// A host write of these logical units begins that is complete when all of them are in flash. A few pages are
     /// locked one by one in any case.
     #[cold]
     pub fn begin_write(&mut self, units: Range<u32>) {
-        let locks = &mut self.locks;
+        let locks = &mut *self;
         let count = units.end.saturating_sub(units.start);
         if locks.policy.locks_blocks() && u64::from(count) * locks.page_ns > locks.block_ns {
             locks.writes.push(Writing { first: units.start, end: units.end });
@@ -52,60 +51,57 @@ impl Ftl {
 
     /// All of them are, or will never be: what has waited for that is looked at.
     #[cold]
-    pub fn end_write(&mut self, units: Range<u32>) {
+    pub fn end_write(&mut self, tables: &Tables, work: &mut Work, units: Range<u32>) {
         let written = Writing { first: units.start, end: units.end };
-        let Some(at) = self.locks.writes.iter().position(|it| *it == written) else { return };
-        self.locks.writes.swap_remove(at);
-        for _ in 0..self.locks.deferred.len() {
-            let Some((block, since)) = self.locks.deferred.pop_front() else { return };
-            if self.tables.blocks.state(block) == BlockState::Closed
-                && self.locks.blocks[block.index()].pages > 0
-            {
-                self.list_exposed(block, 0..self.tables.layout.pages_per_block);
-                self.locks.blocks[block.index()].deferred = false;
+        let Some(at) = self.writes.iter().position(|it| *it == written) else { return };
+        self.writes.swap_remove(at);
+        for _ in 0..self.deferred.len() {
+            let Some((block, since)) = self.deferred.pop_front() else { return };
+            if tables.blocks.state(block) == BlockState::Closed && self.blocks[block.index()].pages > 0 {
+                self.list_exposed(tables, work, block, 0..tables.layout.pages_per_block);
+                self.blocks[block.index()].deferred = false;
             } else {
-                self.locks.deferred.push_back((block, since));
+                self.deferred.push_back((block, since));
             }
         }
     }
 
-    fn is_being_written(&self, lpn: Lpn) -> bool {
-        self.locks.writes.iter().any(|it| (it.first..it.end).contains(&lpn.0))
+    pub(in crate::ftl) fn is_being_written(&self, lpn: Lpn) -> bool {
+        self.writes.iter().any(|it| (it.first..it.end).contains(&lpn.0))
     }
 
     /// How a copy has died: one that the host has written again died by that, if the write goes on.
-    pub(super) fn death_of(&self, unit: Pun, by: Death) -> Death {
+    pub(in crate::ftl) fn death_of(&self, tables: &Tables, unit: Pun, by: Death) -> Death {
         match by {
-            Death::Written if self.locks.writes.is_empty() => Death::Ended,
-            Death::Written if !self.is_being_written(self.tables.map.stored(unit)) => Death::Ended,
+            Death::Written if self.writes.is_empty() => Death::Ended,
+            Death::Written if !self.is_being_written(tables.map.stored(unit)) => Death::Ended,
             by => by,
         }
     }
 
     /// Whether a page of this state waits for the end of a write: all that lives in its physical block, which is full,
     /// is about to die by writes under way.
-    pub(super) fn is_held(&self, state: u8, block: BlockId, member: u32) -> bool {
+    pub(in crate::ftl) fn is_held(&self, tables: &Tables, state: u8, block: BlockId, member: u32) -> bool {
         if state & HELD == 0
-            || self.locks.writes.is_empty()
-            || self.locks.is_awaited(state)
-            || self.tables.blocks.state(block) != BlockState::Closed
-            || self.tables.blocks.programming(block) > 0
-            || self.tables.blocks.live(block) == 0
+            || self.writes.is_empty()
+            || self.is_awaited(state)
+            || tables.blocks.state(block) != BlockState::Closed
+            || tables.blocks.programming(block) > 0
+            || tables.blocks.live(block) == 0
         {
             return false;
         }
-        let of_page = |page: crate::units::Ppn| self.tables.layout.units_of_page(page);
-        let mut live = self
-            .tables
+        let of_page = |page: crate::units::Ppn| tables.layout.units_of_page(page);
+        let mut live = tables
             .layout
             .pages_of_member(block, member)
             .flat_map(of_page)
-            .filter(|&it| self.tables.map.is_live(it));
+            .filter(|&it| tables.map.is_live(it));
         let mut lives = false;
         // In most blocks the first that lives stays.
         live.all(|unit| {
             lives = true;
-            self.is_being_written(self.tables.map.stored(unit))
+            self.is_being_written(tables.map.stored(unit))
         }) && lives
     }
 }

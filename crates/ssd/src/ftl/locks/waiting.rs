@@ -4,6 +4,9 @@
 use super::Locks;
 use crate::flash::Flash;
 use crate::ftl::Ftl;
+use crate::ftl::tables::Tables;
+use crate::ftl::work::Work;
+use crate::ftl::write::waits::Waits;
 use crate::units::{LaneId, SimTime};
 
 impl Locks {
@@ -26,17 +29,15 @@ impl Locks {
         let (_, since) = self.deferred.front().filter(|_| self.lack_timer())?;
         Some(SimTime(since.0 + self.rules.batch_ns))
     }
-}
 
-impl Ftl {
     /// Whoever is given a number waits until all that is exposed now is locked; none if nothing is, or nobody waits.
     #[cold]
-    pub fn wait_for_locks(&mut self) -> Option<u32> {
-        let locks = &mut self.locks;
+    pub fn wait_for_locks(&mut self, tables: &Tables, work: &mut Work, waits: &mut Waits) -> Option<u32> {
+        let locks = &mut *self;
         if !locks.rules.after_lock || locks.exposed() == 0 {
             return None;
         }
-        self.waits.watch(true);
+        waits.watch(true);
         let growing = locks.generation;
         if locks.waiting[(growing % 2) as usize] == 0 {
             // Nothing is exposed but what others wait for.
@@ -44,37 +45,39 @@ impl Ftl {
         }
         locks.wanted = growing + 1;
         locks.turn();
-        self.hurry_deferred();
+        self.hurry_deferred(tables, work);
         Some(growing as u32)
     }
 
     /// Nobody waits any more.
-    pub fn end_wait_for_locks(&mut self) {
-        self.locks.wanted = 0;
-        self.waits.watch(self.renews_locks());
+    pub fn end_wait_for_locks(&mut self, waits: &mut Waits) {
+        self.wanted = 0;
+        waits.watch(self.are_renewed());
     }
 
     /// Somebody waits for what is exposed now: none of that waits for the end of a job or a write.
-    pub(super) fn hurry_deferred(&mut self) {
-        while let Some((block, _)) = self.locks.deferred.pop_front() {
+    pub(in crate::ftl) fn hurry_deferred(&mut self, tables: &Tables, work: &mut Work) {
+        while let Some((block, _)) = self.deferred.pop_front() {
             // In this order: since when it was exposed is not forgotten.
-            self.list_all(block);
-            self.locks.blocks[block.index()].deferred = false;
+            self.list_all(tables, work, block);
+            self.blocks[block.index()].deferred = false;
         }
     }
 
     /// Blocks that have waited long enough for the end of their job are looked at.
-    pub fn on_locks_due(&mut self) {
-        self.locks.timer = false;
-        while let Some(&(block, since)) = self.locks.deferred.front()
-            && since.0 + self.locks.rules.batch_ns <= self.locks.now.0
+    pub fn on_locks_due(&mut self, tables: &Tables, work: &mut Work) {
+        self.timer = false;
+        while let Some(&(block, since)) = self.deferred.front()
+            && since.0 + self.rules.batch_ns <= self.now.0
         {
-            self.locks.deferred.pop_front();
-            self.list_all(block);
-            self.locks.blocks[block.index()].deferred = false;
+            self.deferred.pop_front();
+            self.list_all(tables, work, block);
+            self.blocks[block.index()].deferred = false;
         }
     }
+}
 
+impl Ftl {
     /// Somebody waits for locks: what leaves pages waits no longer for more of its class to share a page with.
     /// Elsewhere a rest goes as soon as no more will join it. Returns whether anything goes.
     pub fn hurry_leaving(&mut self, flash: &mut Flash) -> bool {

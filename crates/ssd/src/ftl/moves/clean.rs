@@ -99,7 +99,7 @@ impl Ftl {
 
     /// Tries again to start moves that found nothing to do; for when the host waits for room.
     pub fn retry(&mut self, flash: &mut Flash) {
-        if self.locks_data() {
+        if self.locks.are_on() {
             self.give_up_claims();
         }
         let begins_anew = self.gc_trigger.ends_without_victims();
@@ -232,7 +232,7 @@ impl Ftl {
     }
 
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
-        self.drop_replicas(block);
+        self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
         self.tables.blocks.start_moving(block, cause);
         let job = Job::empty(&self.tables, block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
@@ -372,7 +372,7 @@ impl Ftl {
         let block = self.tables.layout.block_of_page(page).0;
         let cause = self.tables.blocks.cause(block);
         let mut op = self.op_of_move(flash, OpKind::Read, cause, page, lane);
-        self.note_margin(flash, &op);
+        self.work.counts.note_margin(&flash.chip, &op);
         self.note_read(flash, &op);
         let copies = self.copies.are_made() && !self.tables.blocks.is_one_bit(block);
         if copies && self.copy_back(flash, lane, cause, units[0]) {

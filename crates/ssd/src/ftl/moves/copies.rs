@@ -106,7 +106,7 @@ impl Ftl {
         };
         let unit = self.in_stream_of_move(cause, unit);
         let op = self.op_of_move(flash, OpKind::Copyback, cause, found.page, lane);
-        let mut op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
+        let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
         self.erase_if_opened(flash, found);
         self.tables.blocks.leave(self.tables.layout.block_of_unit(Pun(unit.source)), 1);
         self.work.counts.copies += 1;
@@ -168,7 +168,7 @@ impl Ftl {
         if flash.is_instant() {
             self.apply_before(flash, op);
             flash.copy_at_once(op, from);
-            self.tell_at_once(op, &[unit]);
+            self.effects.tell_at_once(&self.tables.layout, op, &[unit]);
             return true;
         }
         let id = self.begin_move(flash, lane, *op, &[unit]);

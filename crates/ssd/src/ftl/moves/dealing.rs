@@ -258,7 +258,7 @@ impl Ftl {
             return;
         };
         let op = self.op_of_move(flash, OpKind::Program, Cause::ReadReclaim, page, lane);
-        let mut op = self.bound_for(self.tables.layout.block_of_page(page).0, op);
+        let mut op = self.tables.bound_for(self.tables.layout.block_of_page(page).0, op);
         if self.work.lazy {
             self.erase_if_stale(flash, page);
         }
@@ -276,7 +276,7 @@ impl Ftl {
             return;
         }
         if self.tables.layout.block_of_page(op.ppn).0 == self.work.lane_mut(lane).deal.sources[0] {
-            self.note_margin(flash, op);
+            self.work.counts.note_margin(&flash.chip, op);
         } else {
             self.work.counts.reclaimed_pages += 1;
         }

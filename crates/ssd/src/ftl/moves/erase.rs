@@ -44,7 +44,7 @@ impl Ftl {
     /// Whether an emptied block can be left as it is: time passes, it is not about to be retired, and nothing of it is
     /// to be hidden that only an erase hides.
     pub(super) fn can_wait_for_erase(&self, flash: &Flash, block: BlockId) -> bool {
-        let hides = self.locks_data() && self.must_be_erased(block);
+        let hides = self.locks.are_on() && self.locks.must_be_erased(&self.tables, block);
         !(flash.is_instant() || self.tables.blocks.is_failing(block) || hides)
     }
 
@@ -56,9 +56,9 @@ impl Ftl {
         self.allocator.give_back(lane, block, &mut self.tables.blocks);
         self.tables.blocks.set_stale(block);
         self.note_reclaimed(block);
-        if self.locks_data() {
-            self.list_all(block);
-            self.uncrowd(lane);
+        if self.locks.are_on() {
+            self.locks.list_all(&self.tables, &mut self.work, block);
+            self.locks.uncrowd(&self.tables, &mut self.work, lane);
         }
         self.work.lane_mut(lane).coming -= 1;
         self.count_erase(lane);
@@ -87,19 +87,19 @@ impl Ftl {
         for member in 0..self.tables.layout.span {
             let mut op = self.erase_of(block, member);
             flash.do_at_once(&mut op);
-            self.tell_at_once(&op, &[]);
+            self.effects.tell_at_once(&self.tables.layout, &op, &[]);
             self.note_erase(flash, block, op.at.block);
             self.tables.blocks.program_done(block);
             let is_last = self.tables.blocks.erase_done(block, op.outcome == Outcome::Fail);
-            if self.locks_data() {
-                self.forget_erased(block, op.at.block);
+            if self.locks.are_on() {
+                self.locks.forget_erased(&mut self.tables, &mut self.work, block, op.at.block);
             }
-            if is_last && self.locks_data() {
-                self.note_late_erase(block);
+            if is_last && self.locks.are_on() {
+                self.locks.note_late_erase(&self.tables, &mut self.work, block);
             }
             self.tell_late_erase(block, &op);
         }
-        let is_dead = self.is_dead(block);
+        let is_dead = self.ages.is_dead(&self.tables.blocks, block);
         self.work.counts.age_retired += u64::from(is_dead);
         !self.tables.blocks.is_failing(block) && !is_dead
     }
@@ -129,7 +129,7 @@ impl Ftl {
             let mut op = self.erase_of(block, member);
             if flash.is_instant() {
                 flash.do_at_once(&mut op);
-                self.tell_at_once(&op, &[]);
+                self.effects.tell_at_once(&self.tables.layout, &op, &[]);
                 self.on_late_erase(flash, block, &op);
             } else {
                 self.issue(flash, op, &[]);
@@ -143,8 +143,8 @@ impl Ftl {
         self.forget_reads(block);
         self.tables.replicas.reset(&self.tables.layout, block);
         self.copies.on_erase(block);
-        if self.locks_data() {
-            self.leave_to_erase(block);
+        if self.locks.are_on() {
+            self.locks.leave_to_erase(&self.tables, block);
         }
         self.tables.blocks.late_erase_issued(block, self.tables.layout.span);
     }
@@ -156,13 +156,13 @@ impl Ftl {
         self.note_erase(flash, block, op.at.block);
         let is_last = self.tables.blocks.erase_done(block, false);
         self.tell_late_erase(block, op);
-        if self.locks_data() {
-            self.forget_erased(block, op.at.block);
+        if self.locks.are_on() {
+            self.locks.forget_erased(&mut self.tables, &mut self.work, block, op.at.block);
         }
-        if is_last && self.locks_data() {
-            self.note_late_erase(block);
+        if is_last && self.locks.are_on() {
+            self.locks.note_late_erase(&self.tables, &mut self.work, block);
         }
-        let is_dead = is_last && self.is_dead(block);
+        let is_dead = is_last && self.ages.is_dead(&self.tables.blocks, block);
         self.work.counts.age_retired += u64::from(is_dead);
         self.after_program(flash, block, op.outcome == Outcome::Fail || is_dead);
     }

@@ -46,7 +46,7 @@ impl Ftl {
                 self.apply_before(flash, op);
             }
             flash.do_at_once(op);
-            self.tell_at_once(op, units);
+            self.effects.tell_at_once(&self.tables.layout, op, units);
             if op.kind == OpKind::Read {
                 self.after_read(flash, op);
             }
@@ -71,7 +71,7 @@ impl Ftl {
     pub(crate) fn apply_outbox(&mut self, flash: &mut Flash) {
         self.outbox.iter().for_each(|&id| flash.apply(id));
         self.outbox.clear();
-        self.tell_steps(flash);
+        self.effects.tell_steps(&self.tables.layout, flash);
     }
 
     /// Issues it where time passes.
@@ -84,7 +84,7 @@ impl Ftl {
         units: &[UnitRef],
     ) -> OpId {
         op.bytes = units.len() as u32 * self.tables.layout.unit_bytes;
-        if self.locks_data() && op.kind != OpKind::Read {
+        if self.locks.are_on() && op.kind != OpKind::Read {
             self.locks.note_copying(op.ppn, units);
         }
         let work = self.work.lane_mut(lane);

@@ -155,7 +155,7 @@ impl Ftl {
             let Some(found) = self.move_target(lane, stream) else { return false };
             let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(source));
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
-            let mut op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
+            let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
             self.erase_if_opened(flash, found);
             self.work.lane_mut(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
@@ -172,7 +172,7 @@ impl Ftl {
     pub(in crate::ftl) fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
         if found.lane != lane {
             self.update_wanted(found.lane);
-        } else if found.opened && (self.reclaim.is_active() || self.locks_data() || self.work.lazy) {
+        } else if found.opened && (self.reclaim.is_active() || self.locks.are_on() || self.work.lazy) {
             // Moves because of reads, or for locks, use up blocks that no cleaning is about to make good; nor do blocks
             // that have come free at once.
             self.update_wanted(lane);
@@ -208,7 +208,7 @@ impl Ftl {
                 self.take_sorted(lane, (stream, self.class_of_page(found.page)), &mut units[..per_page]);
             let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(Pun(units[0].source)));
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
-            let mut op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
+            let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
             self.erase_if_opened(flash, found);
             self.work.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
@@ -358,7 +358,7 @@ impl Ftl {
         units: &mut [UnitRef],
     ) {
         let mut units = units;
-        if self.locks_data() && op.kind == OpKind::Program {
+        if self.locks.are_on() && op.kind == OpKind::Program {
             let left = self.drop_dead(flash, units);
             units = &mut units[..left];
         }
@@ -382,13 +382,13 @@ impl Ftl {
     pub(in crate::ftl) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
         let (units, count) = flash.pool.take(id);
-        if self.locks_data() {
+        if self.locks.are_on() {
             self.locks.end_copying(op.ppn);
         }
         self.place_all(flash, lane, op, &units[..count]);
         self.work.lane_mut(lane).programs -= 1;
         self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
-        if self.locks_data() && self.next_crowded(lane).is_some() {
+        if self.locks.are_on() && self.locks.next_crowded(&self.tables, &self.work, lane).is_some() {
             // What must leave pages is asked before others take the lane's operations; both are, one after the other,
             // once what was issued before is read from where it then was.
             self.work.looks.soon(lane);
@@ -410,8 +410,8 @@ impl Ftl {
     fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
         let to = Pun(op.ppn.0 * self.tables.layout.units_per_page + place);
         if op.outcome == Outcome::Fail {
-            if self.locks_data() {
-                self.note_stillborn(to, unit.facts());
+            if self.locks.are_on() {
+                self.locks.note_stillborn(&mut self.tables, &mut self.work, to, unit.facts());
             }
             self.tables.map.note_stray(Lpn(unit.lpn), to);
             return self.move_again(flash, lane, *op, unit);
@@ -422,8 +422,8 @@ impl Ftl {
             self.work.counts.moved_units[op.cause as usize] += 1;
             self.effects.push(Effect::Copy { lpn, from, to });
         } else {
-            if self.locks_data() {
-                self.note_stillborn(to, unit.facts());
+            if self.locks.are_on() {
+                self.locks.note_stillborn(&mut self.tables, &mut self.work, to, unit.facts());
             }
             // What the spare area says, though nobody will read it.
             self.tables.map.note_stray(lpn, to);
@@ -439,7 +439,7 @@ impl Ftl {
     /// controller, and is read first.
     #[cold]
     fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: Op, unit: UnitRef) {
-        if self.locks_data() && self.tables.map.lookup(Lpn(unit.lpn)) != Pun(unit.source) {
+        if self.locks.are_on() && self.tables.map.lookup(Lpn(unit.lpn)) != Pun(unit.source) {
             // Where it was is locked, or will be.
             return self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
         }
@@ -473,7 +473,7 @@ impl Ftl {
     /// A block holds nothing any more: erase it, or retire it if it failed.
     pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
-        self.drop_replicas(block);
+        self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
         if self.tables.blocks.cause(block) == Cause::BadBlock && !self.locks.erases_bad() {
             self.retire(block);
             return;
@@ -495,9 +495,9 @@ impl Ftl {
     pub(super) fn retire(&mut self, block: BlockId) {
         self.tables.blocks.set_state(block, BlockState::Bad);
         self.work.counts.retired_blocks += 1;
-        if self.locks_data() {
+        if self.locks.are_on() {
             self.locks.hope_again(&self.tables.layout, block);
-            self.list_all(block);
+            self.locks.list_all(&self.tables, &mut self.work, block);
         }
         if self.tables.blocks.is_one_bit(block) {
             let lane = self.tables.layout.lane_of(block);
@@ -513,16 +513,17 @@ impl Ftl {
             return self.on_late_erase(flash, block, op);
         }
         self.note_erase(flash, block, op.at.block);
-        if self.locks_data() && self.tables.layout.span > 1 {
-            self.note_erased_member(block, op.at.block);
+        if self.locks.are_on() && self.tables.layout.span > 1 {
+            self.locks.note_erased_member(&self.tables, &mut self.work, block, op.at.block);
         }
         if !self.tables.blocks.erase_done(block, op.outcome == Outcome::Fail) {
             return;
         }
         let lane = self.tables.layout.lane_of(block);
         self.forget_reads(block);
-        if self.locks_data() {
-            self.note_erased_locks(block);
+        if self.locks.are_on() {
+            self.tables.forget_secured(block);
+            self.locks.note_erased_locks(&self.tables, &mut self.work, block);
         }
         self.tables.replicas.reset(&self.tables.layout, block);
         self.copies.on_erase(block);
@@ -533,7 +534,7 @@ impl Ftl {
         if destaged {
             self.ring.lane_mut(lane).leaving -= 1;
         }
-        let is_dead = self.is_dead(block);
+        let is_dead = self.ages.is_dead(&self.tables.blocks, block);
         if self.tables.blocks.is_failing(block) || is_dead {
             self.work.counts.age_retired += u64::from(is_dead);
             self.retire(block);

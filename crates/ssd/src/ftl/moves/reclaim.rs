@@ -165,7 +165,7 @@ impl Ftl {
             // All of it is leaving already.
             _ => return,
         }
-        let place = self.place_in_lane(lane, &candidate);
+        let place = candidate.place(&self.tables.layout);
         self.work.lane_mut(lane).candidates.add(candidate, place, urgency);
         self.work.looks.soon(lane);
     }
@@ -187,11 +187,6 @@ impl Ftl {
         }
     }
 
-    fn place_in_lane(&self, lane: LaneId, candidate: &Candidate) -> usize {
-        ((candidate.block.0 - self.tables.layout.first_block(lane).0) * self.tables.layout.span
-            + candidate.member) as usize
-    }
-
     /// Whether reads have put something on a list since [`Ftl::look_at_candidates`].
     #[inline]
     pub fn has_new_candidates(&self) -> bool {
@@ -201,7 +196,7 @@ impl Ftl {
     /// Lets the lanes whose lists have grown look at them.
     pub fn look_at_candidates(&mut self, flash: &mut Flash) {
         while let Some(lane) = self.work.looks.take_next() {
-            if !(self.locks_data() && self.lock_lane(flash, lane)) {
+            if !(self.locks.are_on() && self.lock_lane(flash, lane)) {
                 self.pump_lane(flash, lane);
             }
         }
@@ -228,7 +223,8 @@ impl Ftl {
     fn next_candidate(&mut self, flash: &mut Flash, lane: LaneId, mut passed: usize) -> bool {
         loop {
             // A claim that came to nothing: the host may have the block, if nothing is on its way that counts on it.
-            if !(self.locks_data() && self.work.lane_mut(lane).is_moving()) && self.allocator.unclaim(lane) {
+            if !(self.locks.are_on() && self.work.lane_mut(lane).is_moving()) && self.allocator.unclaim(lane)
+            {
                 self.waits.come(Lack::Page);
             }
             let idle = self.work.quiet;
@@ -392,7 +388,7 @@ impl Ftl {
 
     /// Takes the first off the list whose turn it is.
     pub(in crate::ftl) fn drop_candidate(&mut self, lane: LaneId, candidate: Candidate) -> Looked {
-        let (idle, place) = (self.work.quiet, self.place_in_lane(lane, &candidate));
+        let (idle, place) = (self.work.quiet, candidate.place(&self.tables.layout));
         let candidates = &mut self.work.lane_mut(lane).candidates;
         if let Some((list, bit)) = candidates.list(idle) {
             let first = list.pop_front();

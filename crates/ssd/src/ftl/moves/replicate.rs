@@ -9,7 +9,6 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
-use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::candidates::Candidate;
 use crate::ftl::work::migration::Migration;
@@ -26,23 +25,16 @@ impl Ftl {
         }
         self.tables.replicas.forget(lpn);
         let from = self.tables.map.assign(lpn, to);
-        self.bury(from, Death::Moved);
+        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Moved);
         self.tables.blocks.adopt(self.tables.layout.block_of_unit(to));
         self.work.counts.replicas_adopted += 1;
         self.effects.push(Effect::Adopt { lpn, from, to });
         true
     }
 
-    /// The units of a block that may hold replicas, in the order in which they were programmed.
-    fn replica_units(&self, block: BlockId) -> impl Iterator<Item = Pun> + use<> {
-        let first = self.tables.replicas.first * self.tables.layout.span * self.tables.layout.units_per_page;
-        let base = self.tables.layout.first_unit(block).0;
-        (base + first..base + self.tables.layout.units_per_block()).map(Pun)
-    }
-
     /// All replicas in one member of a block become pages.
     pub(in crate::ftl) fn adopt_all(&mut self, candidate: Candidate) {
-        for unit in self.replica_units(candidate.block) {
+        for unit in self.tables.replica_units(candidate.block) {
             let lpn = self.tables.map.stored(unit);
             let at = self.tables.layout.block_of_page(self.tables.layout.page_of_unit(unit).0).1;
             if at % self.tables.layout.span == candidate.member
@@ -50,19 +42,6 @@ impl Ftl {
                 && self.tables.replicas.get(lpn) == unit
             {
                 self.adopt(lpn);
-            }
-        }
-    }
-
-    /// A block is to be erased or retired: its replicas no longer count.
-    pub(in crate::ftl) fn drop_replicas(&mut self, block: BlockId) {
-        if self.tables.replicas.count == 0 {
-            return;
-        }
-        for unit in self.replica_units(block) {
-            let lpn = self.tables.map.stored(unit);
-            if lpn.is_some() && self.tables.replicas.get(lpn) == unit {
-                self.forget_replica(lpn);
             }
         }
     }
@@ -129,7 +108,7 @@ impl Ftl {
         let page = self.tables.replicas.take_page(&self.tables.layout, op.tag);
         self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
         let program = Op { tag: lane.0, ..self.op(OpKind::Program, Cause::Replication, page) };
-        let mut program = self.bound_for(self.tables.layout.block_of_page(page).0, program);
+        let mut program = self.tables.bound_for(self.tables.layout.block_of_page(page).0, program);
         if self.issue_move(flash, lane, &mut program, &units[..count]) {
             self.replica_programmed(flash, &program, &units[..count]);
         }
@@ -139,7 +118,7 @@ impl Ftl {
     pub(in crate::ftl) fn on_replica_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let (units, count) = flash.pool.take(id);
         let lane = LaneId(op.tag);
-        if self.locks_data() {
+        if self.locks.are_on() {
             self.locks.end_copying(op.ppn);
         }
         self.work.lane_mut(lane).programs -= 1;
@@ -158,14 +137,14 @@ impl Ftl {
         for (place, unit) in (first..).zip(units) {
             let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));
             let counts = op.outcome == Outcome::Pass && self.tables.map.lookup(lpn) == from;
-            if self.locks_data() && !counts {
-                self.note_stillborn(to, unit.facts());
+            if self.locks.are_on() && !counts {
+                self.locks.note_stillborn(&mut self.tables, &mut self.work, to, unit.facts());
             }
             if counts {
                 self.tables.map.note_copy(lpn, to);
                 self.tables.facts.set(to, unit.facts());
                 // An older one, made at the same time, no longer counts.
-                self.forget_replica(lpn);
+                self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
                 self.tables.replicas.set(lpn, to);
                 self.work.counts.moved_units[Cause::Replication as usize] += 1;
                 self.effects.push(Effect::Replicate { lpn, from, to });
@@ -180,35 +159,6 @@ impl Ftl {
         self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         for unit in units {
             self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
-        }
-    }
-
-    /// Checks the table against the others (slow); the error names the first place where they do not agree.
-    pub(in crate::ftl) fn check_replicas(&self) -> Result<(), String> {
-        let mut count = 0;
-        for (lpn, at) in self.tables.replicas.index.iter().map(|(lpn, at)| (lpn, Pun(at))) {
-            count += 1;
-            let page = self.tables.layout.page_of_unit(at).0;
-            let (block, place) = self.tables.layout.block_of_page(page);
-            let physical = self.tables.layout.locate(page).block as usize;
-            let programmed = self.tables.replicas.first + u32::from(self.tables.replicas.used[physical]);
-            let inside =
-                (self.tables.replicas.first..programmed).contains(&(place / self.tables.layout.span));
-            if !inside || self.tables.map.stored(at) != lpn || self.tables.map.is_live(at) {
-                return Err(format!("logical unit {} has no replica in unit {}", lpn.0, at.0));
-            }
-            if !self.tables.map.lookup(lpn).is_some() {
-                return Err(format!("logical unit {} has a replica and no page", lpn.0));
-            }
-            let state = self.tables.blocks.state(block);
-            if !matches!(state, BlockState::Closed | BlockState::Moving | BlockState::Migrating) {
-                return Err(format!("block {} is {state:?} and holds replicas", block.0));
-            }
-        }
-        if count == self.tables.replicas.count {
-            Ok(())
-        } else {
-            Err(format!("{count} units have replicas, their count says {}", self.tables.replicas.count))
         }
     }
 }

@@ -7,11 +7,14 @@ pub mod layout;
 pub mod map;
 pub(in crate::ftl) mod replicas;
 
-use crate::flash::op::UnitRef;
+use crate::flash::Flash;
+use crate::flash::op::{Op, UnitRef};
 use crate::nand::order::PageOrder;
+use crate::observe::Source;
 use crate::sections::Sections;
-use crate::units::{BlockId, Pun};
-use blocks::Blocks;
+use crate::signals::Spare;
+use crate::units::{BlockId, Lpn, Ppn, Pun};
+use blocks::{BlockState, Blocks};
 use facts::FactsTable;
 use layout::Layout;
 use map::Map;
@@ -36,6 +39,10 @@ pub struct Tables {
     /// Host units written: the clock of block ages.
     pub(in crate::ftl) clock: u64,
 }
+
+/// A place in flash that can be read at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(pub(in crate::ftl) Pun);
 
 impl Tables {
     /// Nothing is written, on a drive of a checked configuration. What `loses` data keeps a bit a unit for that.
@@ -62,5 +69,150 @@ impl Tables {
     #[inline]
     pub(in crate::ftl) fn unit_at(&self, at: u32) -> UnitRef {
         UnitRef::new(self.map.stored(Pun(at)).0, at).with_facts(self.facts.get(Pun(at)))
+    }
+
+    /// Nothing of a page can be read any more: none of its units is secured.
+    pub(in crate::ftl) fn reveal_nothing(&mut self, page: Ppn) {
+        let units = self.layout.units_of_page(page);
+        units.for_each(|unit| self.facts.set_secured(unit, false));
+    }
+
+    /// A block is erased: none of its units is secured.
+    pub(in crate::ftl) fn forget_secured(&mut self, block: BlockId) {
+        self.facts.forget_secured(self.layout.first_unit(block), self.layout.units_per_block());
+    }
+
+    /// Where a logical unit is read, if it is anywhere: its replica, or where it is mapped.
+    #[inline]
+    pub(in crate::ftl) fn place_to_read(&self, lpn: Lpn) -> Pun {
+        let replica = self.replicas.get(lpn);
+        if replica.is_some() { replica } else { self.map.lookup(lpn) }
+    }
+
+    /// Where the first of some units is read, if one read gets them all. Units that have replicas are read one at a
+    /// time.
+    #[inline]
+    pub fn one_page_of(&self, first: Lpn, count: u32) -> Option<Place> {
+        let at = self.place_to_read(first);
+        let is_here = |lpn: Lpn| {
+            let unit = self.place_to_read(lpn);
+            let reached = count == 1 || (self.map.lookup(lpn) == unit && self.layout.share_page(at, unit));
+            unit.is_some() && reached
+        };
+        (first.0..first.0 + count).map(Lpn).all(is_here).then_some(Place(at))
+    }
+
+    /// What the spare area of a unit of flash says; nothing where none was programmed since the last erase. Of the
+    /// facts those that somebody asked for; of the class only what is not locked yet, and where it is locked at all.
+    pub fn spare_of(&self, unit: Pun) -> Option<Spare> {
+        let lpn = self.map.stored(unit);
+        lpn.is_some().then(|| Spare { lpn, facts: self.facts.get(unit) })
+    }
+
+    /// A program to a block is issued, in the block's mode.
+    #[inline]
+    pub(in crate::ftl) fn bound_for(&mut self, block: BlockId, op: Op) -> Op {
+        self.blocks.program_issued(block);
+        Op { mode: self.blocks.mode(block), ..op }
+    }
+
+    /// Age and live units of every block that is full.
+    pub fn full_blocks(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let full = |&block: &BlockId| self.blocks.state(block) == BlockState::Closed;
+        let look = |block| (self.age_of(block), self.blocks.live(block));
+        (0..self.layout.blocks()).map(BlockId).filter(full).map(look)
+    }
+
+    /// Host units written since a block was filled.
+    pub fn age_of(&self, block: BlockId) -> u64 {
+        self.blocks.age(block, self.clock)
+    }
+
+    /// The units of a block that may hold replicas, in the order in which they were programmed.
+    pub(in crate::ftl) fn replica_units(&self, block: BlockId) -> impl Iterator<Item = Pun> + use<> {
+        let first = self.replicas.first * self.layout.span * self.layout.units_per_page;
+        let base = self.layout.first_unit(block).0;
+        (base + first..base + self.layout.units_per_block()).map(Pun)
+    }
+
+    /// Checks the table against the others (slow); the error names the first place where they do not agree.
+    pub(in crate::ftl) fn check_replicas(&self) -> Result<(), String> {
+        let mut count = 0;
+        for (lpn, at) in self.replicas.index.iter().map(|(lpn, at)| (lpn, Pun(at))) {
+            count += 1;
+            let page = self.layout.page_of_unit(at).0;
+            let (block, place) = self.layout.block_of_page(page);
+            let physical = self.layout.locate(page).block as usize;
+            let programmed = self.replicas.first + u32::from(self.replicas.used[physical]);
+            let inside = (self.replicas.first..programmed).contains(&(place / self.layout.span));
+            if !inside || self.map.stored(at) != lpn || self.map.is_live(at) {
+                return Err(format!("logical unit {} has no replica in unit {}", lpn.0, at.0));
+            }
+            if !self.map.lookup(lpn).is_some() {
+                return Err(format!("logical unit {} has a replica and no page", lpn.0));
+            }
+            let state = self.blocks.state(block);
+            if !matches!(state, BlockState::Closed | BlockState::Moving | BlockState::Migrating) {
+                return Err(format!("block {} is {state:?} and holds replicas", block.0));
+            }
+        }
+        if count == self.replicas.count {
+            Ok(())
+        } else {
+            Err(format!("{count} units have replicas, their count says {}", self.replicas.count))
+        }
+    }
+
+    /// See [`crate::Drive::worst_disturb_q12`].
+    pub fn worst_disturb_q12(&self, flash: &Flash) -> Option<u32> {
+        let mut worst = flash.chip.ages().then_some(0)?;
+        let units = self.layout.units_per_page;
+        for block in (0..self.layout.blocks()).map(BlockId).filter(|&block| self.blocks.live(block) > 0) {
+            let first = self.layout.first_unit(block).0 / units;
+            for page in (first..first + self.layout.pages_per_block).map(Ppn) {
+                // One page of a wordline tells of all; where none is live there is nothing to tell.
+                let at = self.layout.locate(page);
+                if self.map.next_live(page.0 * units, (page.0 + 1) * units).is_some() {
+                    worst = worst.max(flash.chip.disturb_q12(at.block, at.page)?);
+                }
+            }
+        }
+        Some(worst)
+    }
+
+    /// Starts loading what the units after `at` will need: first where they are, then what is known of that place.
+    #[inline]
+    pub(in crate::ftl) fn prefetch_ahead(&self, lpns: &[u32], at: usize, count: usize) {
+        const FAR: usize = 32;
+        const NEAR: usize = 16;
+        for i in at..at + count {
+            if let Some(&lpn) = lpns.get(i + FAR) {
+                self.map.prefetch(lpn);
+            }
+            if let Some(&lpn) = lpns.get(i + NEAR) {
+                let old = self.map.lookup(Lpn(lpn));
+                if old.is_some() {
+                    self.map.prefetch_live(old);
+                    self.blocks.prefetch(self.layout.block_of_unit(old));
+                }
+            }
+        }
+    }
+
+    /// Whether nothing lives in a physical block, and nothing more is programmed there.
+    pub(in crate::ftl) fn is_member_dead(&self, block: BlockId, member: u32) -> bool {
+        use blocks::BlockState::{Bad, Closed, Draining, Free, Migrating, Moving};
+        let is_full = matches!(self.blocks.state(block), Closed | Moving | Draining | Migrating | Bad | Free)
+            && self.blocks.programming(block) == 0;
+        let units = self.layout.units_per_page;
+        let has_live = |page: Ppn| self.map.live_of(page.0 * units, units) != 0;
+        is_full
+            && (self.blocks.live(block) == 0
+                || self.layout.span > 1 && !self.layout.pages_of_member(block, member).any(has_live))
+    }
+
+    /// Whether data from a place in flash is secured.
+    pub fn is_secured(&self, from: Source) -> bool {
+        matches!(from, Source::Flash(unit) if self.facts.is_secured(unit))
     }
 }

@@ -14,6 +14,14 @@ pub(in crate::ftl) struct Candidate {
     pub member: u32,
 }
 
+impl Candidate {
+    /// Where it stands among the physical blocks of its lane.
+    pub fn place(&self, layout: &Layout) -> usize {
+        let first = layout.first_block(layout.lane_of(self.block)).0;
+        ((self.block.0 - first) * layout.span + self.member) as usize
+    }
+}
+
 /// On which of its lane's lists a physical block is: bits.
 pub(in crate::ftl) const WHEN_IDLE: u8 = 1;
 pub(in crate::ftl) const NOW: u8 = 2;

@@ -65,7 +65,7 @@ impl Ftl {
         let stream = StreamId(self.allocator.streams().of_host.trailing_zeros() as u8);
         let units_per_page = self.tables.layout.units_per_page as usize;
         for (n, page_units) in lpns.chunks(units_per_page).enumerate() {
-            self.prefetch_ahead(lpns, n * units_per_page, page_units.len());
+            self.tables.prefetch_ahead(lpns, n * units_per_page, page_units.len());
             for &lpn in page_units {
                 self.stream_of_write(Lpn(lpn), Said::default(), false);
             }
@@ -93,7 +93,7 @@ impl Ftl {
             }
         }
         for (n, &lpn) in lpns.iter().enumerate() {
-            self.prefetch_ahead(lpns, n, 1);
+            self.tables.prefetch_ahead(lpns, n, 1);
             let at = self.stream_of_write(Lpn(lpn), Said::default(), false).index();
             self.direct.waiting[at].push(lpn);
             if self.direct.waiting[at].len() == units_per_page {
@@ -155,10 +155,10 @@ impl Ftl {
         };
         let Some(found) = found else { return Written::NoRoom };
         let (block, _) = self.tables.layout.block_of_page(found.page);
-        let mut op = self.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));
+        let mut op = self.tables.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));
         self.erase_if_opened(flash, found);
         flash.do_at_once(&mut op);
-        let class = if self.locks_data() { self.locks.class_of(0) } else { 0 };
+        let class = if self.locks.are_on() { self.locks.class_of(0) } else { 0 };
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());
         if self.effects.has_chips() {
             self.tell_page(op, page_units, facts);
@@ -168,7 +168,7 @@ impl Ftl {
         if outcome == Outcome::Pass {
             for (i, &lpn) in (0..).zip(page_units) {
                 let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
-                self.forget_replica(lpn);
+                self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
                 let facts = facts.with_sequence(self.sequence + u64::from(i) + 1);
                 self.commit(lpn, to, facts, Death::Ended);
                 self.effects.push(Effect::Place { lpn, to });
@@ -184,8 +184,8 @@ impl Ftl {
         if outcome == Outcome::Fail {
             for (to, &lpn) in (found.page.0 * units_per_page..).zip(page_units) {
                 self.tables.map.note_stray(Lpn(lpn), Pun(to));
-                if self.locks_data() {
-                    self.note_stillborn(Pun(to), facts);
+                if self.locks.are_on() {
+                    self.locks.note_stillborn(&mut self.tables, &mut self.work, Pun(to), facts);
                 }
             }
         }
@@ -208,26 +208,7 @@ impl Ftl {
         for ((sequence, unit), &lpn) in (self.sequence + 1..).zip(&mut units).zip(lpns) {
             *unit = UnitRef::new(lpn, NONE).with_facts(facts.with_sequence(sequence));
         }
-        self.tell_at_once(&op, &units[..lpns.len()]);
-    }
-
-    /// Starts loading what the units after `at` will need: first where they are, then what is known of that place.
-    #[inline]
-    fn prefetch_ahead(&self, lpns: &[u32], at: usize, count: usize) {
-        const FAR: usize = 32;
-        const NEAR: usize = 16;
-        for i in at..at + count {
-            if let Some(&lpn) = lpns.get(i + FAR) {
-                self.tables.map.prefetch(lpn);
-            }
-            if let Some(&lpn) = lpns.get(i + NEAR) {
-                let old = self.tables.map.lookup(Lpn(lpn));
-                if old.is_some() {
-                    self.tables.map.prefetch_live(old);
-                    self.tables.blocks.prefetch(self.tables.layout.block_of_unit(old));
-                }
-            }
-        }
+        self.effects.tell_at_once(&self.tables.layout, &op, &units[..lpns.len()]);
     }
 }
 

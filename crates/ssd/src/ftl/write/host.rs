@@ -51,8 +51,11 @@ impl Ftl {
         let stream = self.stream_of_write(lpn, said, offer != Offer::New);
         // What hosts say beyond what is known must not turn into something else.
         let priority = u64::from(said.hints.priority.min(3));
-        let class = u64::from(match self.locks_data() {
-            true => self.class_to_lock(lpn, said, offer),
+        let class = u64::from(match self.locks.are_on() {
+            true => {
+                let said = (offer != Offer::Promoted).then_some(said.hints.class);
+                self.locks.class_to_lock(&self.tables, lpn, said)
+            }
             false => said.hints.class.min(3),
         });
         let facts = Facts::NONE
@@ -66,18 +69,6 @@ impl Ftl {
             self.work.counts.class_queued_max =
                 self.work.counts.class_queued_max.max(self.gather.held(stream));
         }
-    }
-
-    /// The class of a unit where copies are locked: what is promoted is as secret as where it lies.
-    #[cold]
-    fn class_to_lock(&self, lpn: Lpn, said: Said, offer: Offer) -> u8 {
-        let at = self.tables.map.lookup(lpn);
-        let said = match offer {
-            Offer::Promoted if at.is_some() => self.tables.facts.get(at).class() as u8,
-            Offer::Promoted => 0,
-            _ => said.hints.class,
-        };
-        self.locks.class_of(said)
     }
 
     /// The class of pages that a unit deserves. What is promoted is moved, and not written by the host.
@@ -119,7 +110,7 @@ impl Ftl {
     /// it is `urgent`: what is written often must not leave the queue early.
     pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said, urgent: bool) {
         if self.gather.grow_parked(slot, bytes) {
-            if self.locks_data() {
+            if self.locks.are_on() {
                 self.gather.secure(slot, self.locks.class_of(said.hints.class));
             }
         } else {
@@ -144,8 +135,8 @@ impl Ftl {
         if unit.is_given_up() {
             return;
         }
-        if has_begun && self.locks_data() {
-            self.note_unborn(&op, unit);
+        if has_begun && self.locks.are_on() {
+            self.locks.note_unborn(&self.tables, &mut self.work, &op, unit);
         }
         *unit = if has_begun { unit.given_up() } else { UnitRef::new(NONE, unit.source).given_up() };
     }
@@ -197,7 +188,7 @@ impl Ftl {
         let is_promoted = units[0].facts().promoted() > 0;
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
         let op = Op { bytes, ..self.op(OpKind::Program, cause, found.page) };
-        let op = self.bound_for(self.tables.layout.block_of_page(found.page).0, op);
+        let op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
         if found.opened || paced && self.work.rests_unduly(found.lane) {
@@ -299,11 +290,11 @@ impl Ftl {
         let failed = outcome == Outcome::Fail;
         let spent = flash.pool.spent(id);
         let mut promoted = 0;
-        let locks = self.locks_data();
+        let locks = self.locks.are_on();
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
             if locks && (failed || unit.is_given_up()) && unit.lpn != NONE {
-                self.note_stillborn(to, unit.facts());
+                self.locks.note_stillborn(&mut self.tables, &mut self.work, to, unit.facts());
             }
             if unit.is_given_up() {
                 // What the spare area says, if anything, though nobody will read it.
@@ -312,7 +303,7 @@ impl Ftl {
                 self.take_back(Lpn(unit.lpn), to, slot);
             } else {
                 match locks {
-                    true => self.forget_replica(Lpn(unit.lpn)),
+                    true => self.locks.forget_replica(&mut self.tables, &mut self.work, Lpn(unit.lpn)),
                     false => self.tables.replicas.forget(Lpn(unit.lpn)),
                 }
                 self.commit(Lpn(unit.lpn), to, unit.facts(), Death::Written);

@@ -107,7 +107,7 @@ impl Ftl {
         let lane = self.tables.layout.lane_of(block);
         for member in 0..self.tables.layout.span {
             let candidate = Candidate { block, member };
-            let at = self.place_in_lane(lane, &candidate);
+            let at = candidate.place(&self.tables.layout);
             self.work.lane_mut(lane).candidates.remove(candidate, at);
         }
         if self.reclaim.deals {
@@ -123,7 +123,7 @@ impl Ftl {
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
             if !self.work.lanes[lane.index()]
                 .candidates
-                .check(|candidate| self.place_in_lane(lane, candidate))
+                .check(|candidate| candidate.place(&self.tables.layout))
             {
                 return Err(format!("lane {}: blocks to be looked at and their marks differ", lane.0));
             }

@@ -57,7 +57,7 @@ impl Ftl {
             _ => unreachable!("ftl.read_reclaim wants {want:?}"),
         };
         // What was read meanwhile may have brought wordlines to their limits that were passed before.
-        let place = self.place_in_lane(lane, &candidate);
+        let place = candidate.place(&self.tables.layout);
         let asked_again = self.work.lane_mut(lane).candidates.listed[place] & NOW != 0;
         if !first && (asked_again || !self.has_room_for(lane, candidate, want)) {
             return self.look_later(lane, migration);
@@ -93,7 +93,7 @@ impl Ftl {
 
     /// The rest of a block leaves it later: the block is first on the list again.
     fn look_later(&mut self, lane: LaneId, migration: &mut Migration) {
-        let place = self.place_in_lane(lane, &migration.candidate);
+        let place = migration.candidate.place(&self.tables.layout);
         self.work.lane_mut(lane).candidates.put_first(migration.candidate, place);
         migration.end();
     }
@@ -118,8 +118,8 @@ impl Ftl {
     pub(in crate::ftl) fn migrated(&mut self, flash: &mut Flash, block: BlockId) {
         self.end_service(flash, block);
         self.tables.blocks.set_state(block, BlockState::Closed);
-        if self.locks_data() {
-            self.list_all(block);
+        if self.locks.are_on() {
+            self.locks.list_all(&self.tables, &mut self.work, block);
         }
         if self.tables.blocks.is_failing(block) {
             return self.retire_when_closed(flash, block);
