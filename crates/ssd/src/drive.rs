@@ -273,7 +273,7 @@ impl Drive {
     #[inline]
     pub fn prefetch_read(&self, lba: Lba) {
         let lpn = self.state.host.unit_of(lba.0);
-        self.state.ftl.prefetch_read(&self.state.flash, lpn as u32);
+        self.state.ftl.reclaim.prefetch_read(&self.state.ftl.tables, &self.state.flash, lpn as u32);
     }
 
     /// Whether time passes.

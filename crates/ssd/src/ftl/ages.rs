@@ -3,6 +3,7 @@
 //! At each erase the time since the erase before and the time that the erase took are noted, and once the first page
 //! is programmed again its errors, by a read of their own (RealWear section 3.2; `age_check`). 14 bytes for each
 //! physical block; the ages that follow take 2 for each of the firmware's (`Blocks::wear_q12`).
+
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::Ftl;
@@ -279,7 +280,7 @@ impl Ftl {
         self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);
         let bytes = self.tables.layout.units_per_page * self.tables.layout.unit_bytes;
         let read = Op { bytes, ..self.op(OpKind::Read, Cause::AgeCheck, op.ppn) };
-        self.note_read(flash, &read);
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
         self.issue(flash, read, &[]);
     }
 

@@ -130,7 +130,8 @@ pub struct Ftl {
     pub(crate) ring: Ring,
     /// What is under way or asked for, and what was done.
     pub work: Work,
-    reclaim: Reclaim,
+    /// Moves because of reads.
+    pub(crate) reclaim: Reclaim,
     pub(crate) gc_victim: gc_victim::Policy,
     gc_trigger: gc_trigger::Policy,
     pub(crate) wear_leveling: wear_leveling::Policy,
@@ -422,7 +423,7 @@ impl Ftl {
         if last && self.tables.blocks.is_failing(block) {
             self.retire_when_closed(flash, block);
         } else if last {
-            self.may_look_again(lane);
+            self.reclaim.may_look_again(&mut self.work, lane);
         }
     }
 
@@ -494,7 +495,7 @@ impl Ftl {
             self.work.check_refusals(&self.tables.layout, (&self.allocator, &self.tables.blocks), lane)?;
         }
         self.check_rings()?;
-        self.check_candidates()?;
+        self.reclaim.check_candidates(&self.tables, &self.work)?;
         Ok(())
     }
 

@@ -78,7 +78,7 @@ impl Ftl {
         self.work.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
         let wanted = UnitRef::new(lpn.0, at.0).with_mask(mask);
         if last.op.is_some() && self.tables.layout.share_page(last.at, at) {
-            self.note_unit(lpn);
+            self.reclaim.note_unit(lpn);
             flash.pool.extend(last.op, wanted);
             flash.pool.get_mut(last.op).bytes += bytes;
             return Found::Joined;
@@ -128,11 +128,11 @@ impl Ftl {
     ) -> OpId {
         let page = self.tables.layout.page_of_unit(Pun(unit.source)).0;
         let op = Op { bytes, tag, priority, ..self.op(OpKind::Read, cause, page) };
-        self.note_unit(Lpn(unit.lpn));
+        self.reclaim.note_unit(Lpn(unit.lpn));
         if cause == Cause::Host {
             self.note_host_page(&op);
         }
-        self.note_read(flash, &op);
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
         self.issue(flash, op, &[unit])
     }
 
@@ -229,10 +229,10 @@ impl Ftl {
         let mut op = self.op(OpKind::Read, Cause::Host, self.tables.layout.page_of_unit(at).0);
         self.note_host_page(&op);
         for (nth, lpn) in units.enumerate() {
-            self.note_unit(lpn);
+            self.reclaim.note_unit(lpn);
             if nth == 0 {
                 self.work.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
-                self.note_read(flash, &op);
+                self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
             }
         }
         flash.do_at_once(&mut op);
@@ -243,7 +243,7 @@ impl Ftl {
     /// A page was read, in one attempt or several, or it could not be.
     #[inline(always)]
     pub fn after_read(&mut self, flash: &Flash, op: &Op) {
-        self.note_retries(flash, op, op.attempts);
+        self.reclaim.note_retries(&self.tables, &mut self.work, flash, op, op.attempts);
         if op.outcome == Outcome::Fail {
             self.note_unreadable(flash, *op);
         }

@@ -115,7 +115,7 @@ impl Ftl {
         self.work.counts.sanitize_copies += count as u64;
         self.tables.blocks.set_cause(block, Cause::Sanitize);
         let mut op = self.op_of_move(flash, OpKind::Read, Cause::Sanitize, page, lane);
-        self.note_read(flash, &op);
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
         self.tables.blocks.leave(block, count as u32);
         if self.issue_move(flash, lane, &mut op, &units[..count]) {
             self.take_read(lane, (Cause::Sanitize, page, op.outcome), &units[..count]);

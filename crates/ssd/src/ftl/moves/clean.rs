@@ -312,7 +312,7 @@ impl Ftl {
     fn go_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut may_be_busy = true;
-        self.look_anew(lane, which);
+        self.reclaim.look_anew(&mut self.work, lane, which);
         loop {
             let waits =
                 may_be_busy && self.work.is_busy(&self.tables.layout, lane, 0) || self.rests(lane, which);
@@ -352,7 +352,7 @@ impl Ftl {
     /// What is read away from a block next, or leaves it altogether, is the read-reclaim policy's to say.
     fn ask_for_more(&mut self, flash: &mut Flash, lane: LaneId, which: usize) {
         if let Some(Job::Empty { walk, .. }) = self.work.lane_mut(lane).jobs[which] {
-            let next = self.choose_wordline(flash, &walk);
+            let next = self.reclaim.choose_wordline(&self.tables, flash, &walk);
             let walk = next.unwrap_or(walk);
             self.work.lane_mut(lane).jobs[which] = Some(Job::Empty { walk, in_parts: next.is_some() });
         } else {
@@ -373,7 +373,7 @@ impl Ftl {
         let cause = self.tables.blocks.cause(block);
         let mut op = self.op_of_move(flash, OpKind::Read, cause, page, lane);
         self.work.counts.note_margin(&flash.chip, &op);
-        self.note_read(flash, &op);
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
         let copies = self.copies.are_made() && !self.tables.blocks.is_one_bit(block);
         if copies && self.copy_back(flash, lane, cause, units[0]) {
             return true;

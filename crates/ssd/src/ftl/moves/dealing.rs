@@ -6,11 +6,11 @@
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
-use crate::ftl::read_reclaim::{MAX_PAGE_TYPES as TYPES, Partners};
+use crate::ftl::read_reclaim::MAX_PAGE_TYPES as TYPES;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::work::COMING_BY_READS;
 use crate::ftl::work::candidates::Candidate;
-use crate::ftl::work::deal::{Dealt, NO_TARGET, Target, Way};
+use crate::ftl::work::deal::{NO_TARGET, Target, Way};
 use crate::ftl::work::lane::ROUTINE;
 use crate::ftl::work::walk::Step;
 use crate::nand::Outcome;
@@ -42,14 +42,6 @@ pub(in crate::ftl) enum Begun {
 }
 
 impl Ftl {
-    /// The host reads a logical unit from flash: it has become hotter.
-    #[inline]
-    pub fn note_unit(&mut self, lpn: Lpn) {
-        if self.reclaim.deals() {
-            self.reclaim.policy.on_unit_read(lpn);
-        }
-    }
-
     /// Begins a deal if there is room. With less room than it needs it waits for cleaning, the forced one not for long,
     /// and then makes do with one target and no partner.
     pub(in crate::ftl) fn begin_deal(
@@ -63,16 +55,20 @@ impl Ftl {
         let to_spare = self.allocator.free(lane).saturating_sub(self.work.reserve);
         // Two blocks out of one: cleaning makes up for it.
         let spreads = paired && to_spare >= 2 && self.reclaim.policy.empty_partner();
-        let partner = if paired && !spreads { self.partner_of(lane, block) } else { BlockId::NONE };
+        let partner = if paired && !spreads {
+            self.reclaim.partner_of(&self.tables, lane, block)
+        } else {
+            BlockId::NONE
+        };
         let sources = [block, partner];
-        let mode = self.mode_for(partner).max(mode);
+        let mode = self.reclaim.mode_for(&self.tables, partner).max(mode);
         let needed = 1 + u32::from(partner.is_some());
         if self.work.lane_mut(lane).coming + needed > self.work.coming_at_most + COMING_BY_READS {
             return Begun::Later;
         }
         let fan = if spreads { 2 } else { self.targets_for(sources) };
         if to_spare >= fan {
-            self.drop_candidate(lane, candidate);
+            self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
             self.deal(flash, lane, sources, fan, mode, paired);
             return Begun::Yes;
         }
@@ -88,26 +84,11 @@ impl Ftl {
             return Begun::Later;
         }
         if to_spare >= 1 {
-            self.drop_candidate(lane, candidate);
+            self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
             self.deal(flash, lane, [block, BlockId::NONE], 1, mode, paired);
             return Begun::Yes;
         }
         if forced { Begun::NoBlocks } else { Begun::Later }
-    }
-
-    fn partner_of(&self, lane: LaneId, disturbed: BlockId) -> BlockId {
-        let partners = Partners { blocks: &self.tables.blocks, layout: &self.tables.layout, lane, disturbed };
-        self.reclaim.policy.partner(&partners).unwrap_or(BlockId::NONE)
-    }
-
-    /// The program mode that a partner's data asks for: what has been read out of a read-resistant block once goes to
-    /// no weaker one with others (section 4.3.2 has one source).
-    fn mode_for(&self, partner: BlockId) -> u8 {
-        if !partner.is_some() {
-            return 0;
-        }
-        let members = (0..self.tables.layout.span).map(|k| self.tables.layout.member(partner, k).block);
-        members.map(|physical| self.reclaim.policy.mode_after(physical)).max().unwrap_or(0)
     }
 
     /// Targets that the data of some blocks fills: one, if it fits.
@@ -136,9 +117,9 @@ impl Ftl {
         deal.units.clear();
         for (at, block) in sources.into_iter().enumerate().filter(|(_, block)| block.is_some()) {
             self.tables.blocks.start_moving(block, Cause::ReadReclaim);
-            self.begin_service(flash, block, Some(sources[1 - at]).filter(|other| other.is_some()));
+            self.reclaim.begin_service(flash, block, Some(sources[1 - at]).filter(|other| other.is_some()));
             self.work.lane_mut(lane).coming += 1;
-            self.list_units(lane, block);
+            self.reclaim.list_units(&self.tables, &mut self.work, lane, block);
         }
         self.sort_units(lane);
         for at in 0..fan as usize {
@@ -147,17 +128,6 @@ impl Ftl {
         }
         self.update_wanted(lane);
         self.deal_on(flash, lane);
-    }
-
-    fn list_units(&mut self, lane: LaneId, block: BlockId) {
-        let from = self.tables.layout.first_unit(block).0;
-        let end = from + self.tables.layout.units_per_block();
-        let mut at = self.tables.map.next_live(from, end);
-        while let Some(unit) = at {
-            let heat = self.reclaim.policy.take_heat(self.tables.map.stored(Pun(unit)));
-            self.work.lanes[lane.index()].deal.units.push(Dealt { heat, unit });
-            at = self.tables.map.next_live(unit + 1, end);
-        }
     }
 
     /// Hottest first, of equals the disturbed block's and then the first; and how many go to pages of each type.
@@ -223,7 +193,7 @@ impl Ftl {
 
     fn read_dealt(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn, units: &[UnitRef]) {
         let mut op = self.op_of_move(flash, OpKind::Read, Cause::ReadReclaim, page, lane);
-        self.note_read(flash, &op);
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
         self.note_dealt(flash, lane, &op, units[0].source);
         self.tables.blocks.leave(self.tables.layout.block_of_page(page).0, units.len() as u32);
         if self.issue_move(flash, lane, &mut op, units) {
@@ -338,7 +308,7 @@ impl Ftl {
         let (sources, cut_short) = (deal.sources(), deal.cut_short);
         for target in core::mem::replace(&mut deal.targets, [NO_TARGET; 2]) {
             if target.block.is_some() && target.next == 0 {
-                self.make_normal(target.block);
+                self.reclaim.make_normal(&self.tables, target.block);
                 self.allocator.give_back(lane, target.block, &mut self.tables.blocks);
             } else if target.block.is_some() {
                 self.tables.blocks.close(target.block, self.tables.clock);
@@ -357,14 +327,6 @@ impl Ftl {
                     self.empty(flash, source);
                 }
             }
-        }
-    }
-
-    /// An erased block is programmed in the normal mode again.
-    pub(in crate::ftl) fn make_normal(&mut self, block: BlockId) {
-        for k in 0..self.tables.layout.span {
-            let physical = self.tables.layout.member(block, k).block;
-            self.reclaim.policy.on_open(physical, 0);
         }
     }
 }

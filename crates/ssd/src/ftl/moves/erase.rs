@@ -52,7 +52,7 @@ impl Ftl {
     #[cold]
     pub(super) fn shelve(&mut self, block: BlockId) {
         let lane = self.tables.layout.lane_of(block);
-        self.forget_reads(block);
+        self.reclaim.forget_reads(&self.tables, &mut self.work, block);
         self.allocator.give_back(lane, block, &mut self.tables.blocks);
         self.tables.blocks.set_stale(block);
         self.note_reclaimed(block);
@@ -140,7 +140,7 @@ impl Ftl {
     /// What is known of a block that waits for its erase, and is erased now, ends: what is programmed there is other
     /// data.
     fn begin_late_erase(&mut self, block: BlockId) {
-        self.forget_reads(block);
+        self.reclaim.forget_reads(&self.tables, &mut self.work, block);
         self.tables.replicas.reset(&self.tables.layout, block);
         self.copies.on_erase(block);
         if self.locks.are_on() {

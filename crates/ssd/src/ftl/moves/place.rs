@@ -446,7 +446,7 @@ impl Ftl {
         if op.kind == OpKind::Copyback {
             let page = self.tables.layout.page_of_unit(Pun(unit.source)).0;
             let mut read = self.op_of_move(flash, OpKind::Read, op.cause, page, lane);
-            self.note_read(flash, &read);
+            self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
             if !self.issue_move(flash, lane, &mut read, &[unit]) {
                 return;
             }
@@ -472,7 +472,7 @@ impl Ftl {
 
     /// A block holds nothing any more: erase it, or retire it if it failed.
     pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
-        self.end_service(flash, block);
+        self.reclaim.end_service(&mut self.work, flash, block);
         self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
         if self.tables.blocks.cause(block) == Cause::BadBlock && !self.locks.erases_bad() {
             self.retire(block);
@@ -520,7 +520,7 @@ impl Ftl {
             return;
         }
         let lane = self.tables.layout.lane_of(block);
-        self.forget_reads(block);
+        self.reclaim.forget_reads(&self.tables, &mut self.work, block);
         if self.locks.are_on() {
             self.tables.forget_secured(block);
             self.locks.note_erased_locks(&self.tables, &mut self.work, block);

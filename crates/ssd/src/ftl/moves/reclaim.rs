@@ -14,14 +14,18 @@ use super::dealing::{Begun, DealRequest};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
-use crate::ftl::read_reclaim::{self, ChipLook, Destination, Look, PageRead, Part, Setup, Urgency, Want};
+use crate::ftl::read_reclaim::{
+    self, ChipLook, Destination, Look, PageRead, Part, Partners, Setup, Urgency, Want,
+};
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::work::COMING_BY_READS;
 use crate::ftl::work::candidates::{Candidate, NOW};
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::RECLAIM;
 use crate::ftl::work::migration::Migration;
+use crate::ftl::work::walk::{Pages, Walk};
+use crate::ftl::work::{COMING_BY_READS, Work};
 use crate::ftl::write::waits::Lack;
 use crate::nand::order::PageOrder;
 use crate::sections::Sections;
@@ -40,7 +44,7 @@ pub(in crate::ftl) enum Looked {
 
 /// What the translation layer keeps for moves because of reads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::ftl) struct Reclaim {
+pub(crate) struct Reclaim {
     pub(in crate::ftl) policy: read_reclaim::Policy,
     /// The policy ever moves anything.
     active: bool,
@@ -117,76 +121,249 @@ impl Reclaim {
     pub fn bytes(&self) -> usize {
         self.policy.memory_bytes()
     }
-}
 
-impl Ftl {
     /// A page is about to be read: the policy counts it.
     #[inline(always)]
-    pub(in crate::ftl) fn note_read(&mut self, flash: &Flash, op: &Op) {
-        if self.reclaim.active {
-            self.count_read(flash, *op, 1, true);
+    pub(in crate::ftl) fn note_read(&mut self, tables: &Tables, work: &mut Work, flash: &Flash, op: &Op) {
+        if self.active {
+            self.count_read(tables, work, flash, *op, 1, true);
         }
     }
 
-    fn count_read(&mut self, flash: &Flash, op: Op, readings: u32, access: bool) {
-        let (block, at) = self.tables.layout.block_of_page(op.ppn);
+    pub(in crate::ftl) fn count_read(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        flash: &Flash,
+        op: Op,
+        readings: u32,
+        access: bool,
+    ) {
+        let (block, at) = tables.layout.block_of_page(op.ppn);
         let read = PageRead {
             physical: op.at.block,
-            wordline: self.tables.order.place(op.at.page).wordline,
+            wordline: tables.order.place(op.at.page).wordline,
             page_type: op.page_type,
             mode: flash.chip.mode(op.at.block),
-            cycles: self.tables.blocks.erase_count(block),
+            cycles: tables.blocks.erase_count(block),
             readings,
             access,
         };
-        self.tell(flash, &read, block, at % self.tables.layout.span);
+        self.tell(tables, work, flash, &read, block, at % tables.layout.span);
     }
 
     /// Tells the policy of reads, and puts the block on a list if it says so.
     #[inline]
-    fn tell(&mut self, flash: &Flash, read: &PageRead, block: BlockId, member: u32) {
-        let urgency = self.reclaim.policy.on_read(read);
-        if self.reclaim.deals && self.reclaim.policy.sample_due() {
-            let (look, policy) = self.look(flash, Candidate { block, member });
+    pub(in crate::ftl) fn tell(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        flash: &Flash,
+        read: &PageRead,
+        block: BlockId,
+        member: u32,
+    ) {
+        let urgency = self.policy.on_read(read);
+        if self.deals && self.policy.sample_due() {
+            let (look, policy) = self.look(tables, flash, Candidate { block, member });
             policy.sample(&look);
         }
         if urgency != Urgency::No {
-            self.list(Candidate { block, member }, urgency);
+            self.list(tables, work, Candidate { block, member }, urgency);
         }
     }
 
-    fn list(&mut self, candidate: Candidate, urgency: Urgency) {
-        let lane = self.tables.layout.lane_of(candidate.block);
-        let migration = self.work.lane_mut(lane).migration();
+    pub(in crate::ftl) fn list(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        candidate: Candidate,
+        urgency: Urgency,
+    ) {
+        let lane = tables.layout.lane_of(candidate.block);
+        let migration = work.lane_mut(lane).migration();
         let is_migrated = migration.is_some_and(|migration| migration.candidate.block == candidate.block);
-        match self.tables.blocks.state(candidate.block) {
+        match tables.blocks.state(candidate.block) {
             BlockState::Open | BlockState::Closed | BlockState::Migrating => {}
             BlockState::Moving if is_migrated => {}
             // All of it is leaving already.
             _ => return,
         }
-        let place = candidate.place(&self.tables.layout);
-        self.work.lane_mut(lane).candidates.add(candidate, place, urgency);
-        self.work.looks.soon(lane);
+        let place = candidate.place(&tables.layout);
+        work.lane_mut(lane).candidates.add(candidate, place, urgency);
+        work.looks.soon(lane);
     }
 
     /// What a block on a lane's list may have waited for is over.
     #[inline]
-    pub(in crate::ftl) fn may_look_again(&mut self, lane: LaneId) {
-        if self.reclaim.active && self.work.lane_mut(lane).has_candidates() {
-            self.work.looks.soon(lane);
+    pub(in crate::ftl) fn may_look_again(&mut self, work: &mut Work, lane: LaneId) {
+        if self.active && work.lane_mut(lane).has_candidates() {
+            work.looks.soon(lane);
         }
     }
 
     /// A read is over, and took some attempts: the policy counts those after the first. They disturb as much.
     #[inline(always)]
-    pub fn note_retries(&mut self, flash: &Flash, op: &Op, attempts: u8) {
-        if self.reclaim.active && attempts > 1 {
+    pub fn note_retries(&mut self, tables: &Tables, work: &mut Work, flash: &Flash, op: &Op, attempts: u8) {
+        if self.active && attempts > 1 {
             let readings = flash.chip.readings(op.at.block, attempts);
-            self.count_read(flash, *op, readings - 1, false);
+            self.count_read(tables, work, flash, *op, readings - 1, false);
         }
     }
 
+    /// A look at a lane's list begins: who lacks room will say so. Deals remember for how long they have waited.
+    pub(in crate::ftl) fn begin_look(&mut self, work: &mut Work, lane: LaneId) {
+        work.lane_mut(lane).candidates.lacks_room &= self.deals;
+    }
+
+    /// No deal waits for room any more.
+    pub(in crate::ftl) fn need_no_room(&mut self, work: &mut Work, lane: LaneId) {
+        if self.deals {
+            work.lane_mut(lane).candidates.lacks_room = false;
+        }
+    }
+
+    pub(in crate::ftl) fn ask(
+        &mut self,
+        tables: &Tables,
+        flash: &Flash,
+        candidate: Candidate,
+        left: Option<Want>,
+    ) -> Option<Want> {
+        let (look, policy) = self.look(tables, flash, candidate);
+        if policy.sees_chips() {
+            policy.wants_seeing(&look, &ChipLook(flash), left)
+        } else {
+            policy.wants(&look, left)
+        }
+    }
+
+    /// A block as the policy looks at it, and the policy.
+    pub(in crate::ftl) fn look<'a>(
+        &'a mut self,
+        tables: &'a Tables,
+        flash: &Flash,
+        candidate: Candidate,
+    ) -> (Look<'a>, &'a mut read_reclaim::Policy) {
+        let at = tables.layout.member(candidate.block, candidate.member);
+        let filling = tables.blocks.state(candidate.block) == BlockState::Open;
+        let look = Look {
+            map: &tables.map,
+            layout: &tables.layout,
+            blocks: &tables.blocks,
+            replicas: &tables.replicas,
+            page_at: &self.page_at,
+            page_types: self.page_types,
+            in_order: self.in_order,
+            unwritten: filling.then(|| flash.chip.programmed_pages(at.block)),
+            live_units: tables.blocks.live(candidate.block),
+            block: candidate.block,
+            member: candidate.member,
+            at,
+            cycles: tables.blocks.erase_count(candidate.block),
+        };
+        (look, &mut self.policy)
+    }
+
+    /// Takes the first off the list whose turn it is.
+    pub(in crate::ftl) fn drop_candidate(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        lane: LaneId,
+        candidate: Candidate,
+    ) -> Looked {
+        let (idle, place) = (work.quiet, candidate.place(&tables.layout));
+        let candidates = &mut work.lane_mut(lane).candidates;
+        if let Some((list, bit)) = candidates.list(idle) {
+            let first = list.pop_front();
+            debug_assert_eq!(first, Some(candidate));
+            candidates.listed[place] &= !bit;
+        }
+        Looked::Over
+    }
+
+    pub(in crate::ftl) fn partner_of(&self, tables: &Tables, lane: LaneId, disturbed: BlockId) -> BlockId {
+        let partners = Partners { blocks: &tables.blocks, layout: &tables.layout, lane, disturbed };
+        self.policy.partner(&partners).unwrap_or(BlockId::NONE)
+    }
+
+    /// The program mode that a partner's data asks for: what has been read out of a read-resistant block once goes to
+    /// no weaker one with others (section 4.3.2 has one source).
+    pub(in crate::ftl) fn mode_for(&self, tables: &Tables, partner: BlockId) -> u8 {
+        if !partner.is_some() {
+            return 0;
+        }
+        let members = (0..tables.layout.span).map(|k| tables.layout.member(partner, k).block);
+        members.map(|physical| self.policy.mode_after(physical)).max().unwrap_or(0)
+    }
+
+    /// An erased block is programmed in the normal mode again.
+    pub(in crate::ftl) fn make_normal(&mut self, tables: &Tables, block: BlockId) {
+        for k in 0..tables.layout.span {
+            let physical = tables.layout.member(block, k).block;
+            self.policy.on_open(physical, 0);
+        }
+    }
+
+    /// A partial migration that was interrupted goes on: the lane's list is looked at anew.
+    #[inline]
+    pub(in crate::ftl) fn look_anew(&mut self, work: &mut Work, lane: LaneId, which: usize) {
+        if which == RECLAIM
+            && let Some(migration) = work.lane_mut(lane).migration()
+            && migration.walk().is_none()
+            && migration.passed.is_none()
+        {
+            migration.passed = Some(0);
+            self.begin_look(work, lane);
+        }
+    }
+
+    /// What is read next of a block that is emptied in parts: of all members the wordline that stands least, if the
+    /// policy names one.
+    pub(in crate::ftl) fn choose_wordline(
+        &mut self,
+        tables: &Tables,
+        flash: &mut Flash,
+        walk: &Walk,
+    ) -> Option<Walk> {
+        let block = walk.block;
+        let mut chosen: Option<(i64, u32, u32)> = None;
+        for member in 0..tables.layout.span {
+            let left = walk.pages.filter(|pages| pages.member == member).map(|pages| pages.wordline);
+            let (look, policy) = self.look(tables, flash, Candidate { block, member });
+            let chips = policy.sees_chips().then_some(ChipLook(flash));
+            let next = policy.leaves_next(&look, chips.as_ref(), left);
+            let next = next.map(|(stands, wordline)| (stands, member, wordline));
+            chosen = [chosen, next].into_iter().flatten().min();
+        }
+        let (_, member, wordline) = chosen?;
+        let pages = Pages { member, types: u8::MAX, wordline };
+        Some(Walk::of(tables, block, pages, self.pages_of(wordline)))
+    }
+
+    /// The first page of a wordline, and the one after its last.
+    pub(in crate::ftl) fn pages_of(&self, wordline: u32) -> (u32, u32) {
+        let types = self.page_types;
+        let pages = &self.page_at[(wordline * types) as usize..][..types as usize];
+        (pages[0], pages[pages.len() - 1] + 1)
+    }
+
+    /// The rest of a block leaves it later: the block is first on the list again.
+    pub(in crate::ftl) fn look_later(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        lane: LaneId,
+        migration: &mut Migration,
+    ) {
+        let place = migration.candidate.place(&tables.layout);
+        work.lane_mut(lane).candidates.put_first(migration.candidate, place);
+        migration.end();
+    }
+}
+
+impl Ftl {
     /// Whether reads have put something on a list since [`Ftl::look_at_candidates`].
     #[inline]
     pub fn has_new_candidates(&self) -> bool {
@@ -209,14 +386,9 @@ impl Ftl {
             && self.work.lane_mut(lane).candidates.some()
             && !self.work.lane_mut(lane).is_dealing()
             && {
-                self.begin_look(lane);
+                self.reclaim.begin_look(&mut self.work, lane);
                 self.next_candidate(flash, lane, 0)
             }
-    }
-
-    /// A look at a lane's list begins: who lacks room will say so. Deals remember for how long they have waited.
-    fn begin_look(&mut self, lane: LaneId) {
-        self.work.lane_mut(lane).candidates.lacks_room &= self.reclaim.deals;
     }
 
     /// Looks at the blocks of a lane's list after those that were passed over, until a job is started.
@@ -229,7 +401,7 @@ impl Ftl {
             }
             let idle = self.work.quiet;
             let Some((list, bit)) = self.work.lane_mut(lane).candidates.list(idle) else {
-                self.need_no_room(lane);
+                self.reclaim.need_no_room(&mut self.work, lane);
                 return false;
             };
             if passed >= list.len() {
@@ -260,14 +432,14 @@ impl Ftl {
             return Looked::Waits;
         }
         if !matches!(state, BlockState::Open | BlockState::Closed) || self.tables.blocks.is_failing(block) {
-            return self.drop_candidate(lane, candidate);
+            return self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
         }
         let is_programmed = state == BlockState::Closed && self.tables.blocks.programming(block) > 0;
         if is_programmed {
             return Looked::Waits;
         }
-        let Some(want) = self.ask(flash, candidate, None) else {
-            return self.drop_candidate(lane, candidate);
+        let Some(want) = self.reclaim.ask(&self.tables, flash, candidate, None) else {
+            return self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
         };
         if state == BlockState::Open {
             if !self.may_abandon(lane, block) {
@@ -293,9 +465,9 @@ impl Ftl {
         if want.to == Destination::Moves && !self.has_room_for(lane, candidate, want) {
             return Looked::Waits;
         }
-        self.drop_candidate(lane, candidate);
+        self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
         self.tables.blocks.start_moving(block, Cause::ReadReclaim);
-        self.begin_service(flash, block, None);
+        self.reclaim.begin_service(flash, block, None);
         let mut migration = Migration::of(candidate, passed);
         self.take_up(lane, &mut migration, want, true);
         self.work.lane_mut(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
@@ -338,64 +510,10 @@ impl Ftl {
             return Looked::Waits;
         }
         self.work.counts.reclaims += 1;
-        self.drop_candidate(lane, candidate);
-        self.begin_service(flash, candidate.block, None);
+        self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
+        self.reclaim.begin_service(flash, candidate.block, None);
         self.begin(lane, candidate.block, Cause::ReadReclaim);
         Looked::Started
-    }
-
-    /// No deal waits for room any more.
-    fn need_no_room(&mut self, lane: LaneId) {
-        if self.reclaim.deals {
-            self.work.lane_mut(lane).candidates.lacks_room = false;
-        }
-    }
-
-    fn ask(&mut self, flash: &Flash, candidate: Candidate, left: Option<Want>) -> Option<Want> {
-        let (look, policy) = self.look(flash, candidate);
-        if policy.sees_chips() {
-            policy.wants_seeing(&look, &ChipLook(flash), left)
-        } else {
-            policy.wants(&look, left)
-        }
-    }
-
-    /// A block as the policy looks at it, and the policy.
-    fn look<'a>(
-        &'a mut self,
-        flash: &Flash,
-        candidate: Candidate,
-    ) -> (Look<'a>, &'a mut read_reclaim::Policy) {
-        let at = self.tables.layout.member(candidate.block, candidate.member);
-        let filling = self.tables.blocks.state(candidate.block) == BlockState::Open;
-        let look = Look {
-            map: &self.tables.map,
-            layout: &self.tables.layout,
-            blocks: &self.tables.blocks,
-            replicas: &self.tables.replicas,
-            page_at: &self.reclaim.page_at,
-            page_types: self.reclaim.page_types,
-            in_order: self.reclaim.in_order,
-            unwritten: filling.then(|| flash.chip.programmed_pages(at.block)),
-            live_units: self.tables.blocks.live(candidate.block),
-            block: candidate.block,
-            member: candidate.member,
-            at,
-            cycles: self.tables.blocks.erase_count(candidate.block),
-        };
-        (look, &mut self.reclaim.policy)
-    }
-
-    /// Takes the first off the list whose turn it is.
-    pub(in crate::ftl) fn drop_candidate(&mut self, lane: LaneId, candidate: Candidate) -> Looked {
-        let (idle, place) = (self.work.quiet, candidate.place(&self.tables.layout));
-        let candidates = &mut self.work.lane_mut(lane).candidates;
-        if let Some((list, bit)) = candidates.list(idle) {
-            let first = list.pop_front();
-            debug_assert_eq!(first, Some(candidate));
-            candidates.listed[place] &= !bit;
-        }
-        Looked::Over
     }
 }
 
@@ -425,7 +543,7 @@ mod tests {
             drive.fill(0, drive.logical_units()).unwrap();
             let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
             let block = ftl.tables.layout.block_of_unit(ftl.tables.map.lookup(Lpn(0)));
-            ftl.list(Candidate { block, member: 0 }, Urgency::Now);
+            ftl.reclaim.list(&ftl.tables, &mut ftl.work, Candidate { block, member: 0 }, Urgency::Now);
             assert!(ftl.allocator.claim(LANE, false));
             ftl.work.lane_mut(LANE).reads = reads;
             ftl.start_reclaim(flash, LANE);

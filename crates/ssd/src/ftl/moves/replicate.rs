@@ -68,7 +68,7 @@ impl Ftl {
         }
         let page = self.tables.layout.page_of_unit(first).0;
         let mut read = Op { tag: to, ..self.op(OpKind::Read, Cause::Replication, page) };
-        self.note_read(flash, &read);
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
         self.tables.blocks.leave(candidate.block, count as u32);
         self.tables.replicas.promised[to as usize] += 1;
         if self.issue_move(flash, lane, &mut read, &units[..count]) {

@@ -2,11 +2,14 @@
 
 use super::PageRead;
 use crate::flash::Flash;
-use crate::ftl::Ftl;
+use crate::ftl::moves::reclaim::Reclaim;
+use crate::ftl::tables::Tables;
+use crate::ftl::work::Work;
 use crate::ftl::work::candidates::Candidate;
+use crate::ftl::work::deal::Dealt;
 use crate::nand::cell::CellModel;
 use crate::sections::{ErrorModel, Sections};
-use crate::units::{BlockId, LaneId, Lpn};
+use crate::units::{BlockId, LaneId, Lpn, Pun};
 
 /// The cells of a checked configuration whose data moves because of reads: such are refused if their cells are wrong,
 /// whether or not these make errors.
@@ -29,102 +32,138 @@ pub(in crate::ftl) fn readings_at_most(cfg: &Sections, cells: &CellModel) -> u32
     part.retry.entries + 1 + cfg.errors.tracking_reads + soft as u32
 }
 
-impl Ftl {
+impl Reclaim {
+    /// The host reads a logical unit from flash: it has become hotter.
+    #[inline]
+    pub fn note_unit(&mut self, lpn: Lpn) {
+        if self.deals() {
+            self.policy.on_unit_read(lpn);
+        }
+    }
+
+    pub(in crate::ftl) fn list_units(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        lane: LaneId,
+        block: BlockId,
+    ) {
+        let from = tables.layout.first_unit(block).0;
+        let end = from + tables.layout.units_per_block();
+        let mut at = tables.map.next_live(from, end);
+        while let Some(unit) = at {
+            let heat = self.policy.take_heat(tables.map.stored(Pun(unit)));
+            work.lanes[lane.index()].deal.units.push(Dealt { heat, unit });
+            at = tables.map.next_live(unit + 1, end);
+        }
+    }
+
     /// Every block that holds data was read so many times at once, evenly or at one wordline: [`crate::AgeStep`].
-    pub fn note_disturb(&mut self, flash: &Flash, reads: u64, wordline: Option<u32>) {
-        if !self.reclaim.active {
+    pub fn note_disturb(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        flash: &Flash,
+        reads: u64,
+        wordline: Option<u32>,
+    ) {
+        if !self.active {
             return;
         }
-        for block in (0..self.tables.layout.blocks()).map(BlockId) {
-            for member in 0..self.tables.layout.span {
-                let physical = self.tables.layout.member(block, member).block;
+        for block in (0..tables.layout.blocks()).map(BlockId) {
+            for member in 0..tables.layout.span {
+                let physical = tables.layout.member(block, member).block;
                 let pages = flash.chip.programmed_pages(physical);
-                let held =
-                    (0..pages).map(|page| self.tables.order.place(page).wordline + 1).max().unwrap_or(0);
+                let held = (0..pages).map(|page| tables.order.place(page).wordline + 1).max().unwrap_or(0);
                 let hit = |at: u32| wordline.is_none_or(|wordline| wordline == at);
                 let shares = if wordline.is_some() { 1 } else { u64::from(held) };
                 for at in (0..held).filter(|&at| hit(at)) {
-                    self.tell_evenly(flash, (block, member), at, reads.div_ceil(shares));
+                    self.tell_evenly(tables, work, flash, (block, member), at, reads.div_ceil(shares));
                 }
             }
         }
     }
 
     /// So many reads of a wordline, page types taking turns.
-    fn tell_evenly(&mut self, flash: &Flash, of: (BlockId, u32), wordline: u32, reads: u64) {
-        let physical = self.tables.layout.member(of.0, of.1).block;
-        let types = self.reclaim.page_types as u8;
+    pub(in crate::ftl) fn tell_evenly(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        flash: &Flash,
+        of: (BlockId, u32),
+        wordline: u32,
+        reads: u64,
+    ) {
+        let physical = tables.layout.member(of.0, of.1).block;
+        let types = self.page_types as u8;
         for page_type in 0..types {
             let readings = reads.div_ceil(u64::from(types)).min(u64::from(u32::MAX)) as u32;
-            let (mode, cycles) = (flash.chip.mode(physical), self.tables.blocks.erase_count(of.0));
+            let (mode, cycles) = (flash.chip.mode(physical), tables.blocks.erase_count(of.0));
             let read = PageRead { physical, wordline, page_type, mode, cycles, readings, access: false };
-            self.tell(flash, &read, of.0, of.1);
+            self.tell(tables, work, flash, &read, of.0, of.1);
         }
     }
 
     /// Blocks are cycled to so many erases: the reads of those that had fewer are forgotten.
-    pub fn forget_reads_of_younger(&mut self, cycles: u32) {
-        let blocks = if self.reclaim.active { self.tables.layout.blocks() } else { 0 };
+    pub fn forget_reads_of_younger(&mut self, tables: &Tables, cycles: u32) {
+        let blocks = if self.active { tables.layout.blocks() } else { 0 };
         for block in (0..blocks).map(BlockId) {
-            if self.tables.blocks.erase_count(block) < cycles {
-                self.forget_reads_of(block);
+            if tables.blocks.erase_count(block) < cycles {
+                self.forget_reads_of(tables, block);
             }
         }
     }
 
-    fn forget_reads_of(&mut self, block: BlockId) {
-        for member in 0..self.tables.layout.span {
-            self.reclaim.policy.on_erase(self.tables.layout.member(block, member).block);
+    pub(in crate::ftl) fn forget_reads_of(&mut self, tables: &Tables, block: BlockId) {
+        for member in 0..tables.layout.span {
+            self.policy.on_erase(tables.layout.member(block, member).block);
         }
     }
 
     /// Starts loading the counters of the page that a read of a logical unit will find. (Where time passes, what the
     /// chips need is loaded when the operation is queued.)
     #[inline]
-    pub fn prefetch_read(&self, flash: &Flash, lpn: u32) {
-        if !flash.is_instant() || !flash.chip.ages() || lpn >= self.tables.map.logical() {
+    pub fn prefetch_read(&self, tables: &Tables, flash: &Flash, lpn: u32) {
+        if !flash.is_instant() || !flash.chip.ages() || lpn >= tables.map.logical() {
             return;
         }
-        let unit = self.tables.map.lookup(Lpn(lpn));
+        let unit = tables.map.lookup(Lpn(lpn));
         if unit.is_some() {
-            let at = self.tables.layout.locate(self.tables.layout.page_of_unit(unit).0);
+            let at = tables.layout.locate(tables.layout.page_of_unit(unit).0);
             flash.chip.prefetch_sense(at.block, at.page);
-            self.reclaim.policy.prefetch(at.block, self.tables.order.place(at.page).wordline);
+            self.policy.prefetch(at.block, tables.order.place(at.page).wordline);
         }
     }
 
     /// Cycles up to which the policy knows what blocks stand.
     pub fn most_cycles_told_apart(&self) -> u32 {
-        self.reclaim.policy.cycles_told_apart()
+        self.policy.cycles_told_apart()
     }
 
     /// A block is erased: its reads are forgotten, and it is programmed in the normal mode.
-    pub(in crate::ftl) fn forget_reads(&mut self, block: BlockId) {
-        if !self.reclaim.active {
+    pub(in crate::ftl) fn forget_reads(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
+        if !self.active {
             return;
         }
-        self.forget_reads_of(block);
-        let lane = self.tables.layout.lane_of(block);
-        for member in 0..self.tables.layout.span {
+        self.forget_reads_of(tables, block);
+        let lane = tables.layout.lane_of(block);
+        for member in 0..tables.layout.span {
             let candidate = Candidate { block, member };
-            let at = candidate.place(&self.tables.layout);
-            self.work.lane_mut(lane).candidates.remove(candidate, at);
+            let at = candidate.place(&tables.layout);
+            work.lane_mut(lane).candidates.remove(candidate, at);
         }
-        if self.reclaim.deals {
-            self.make_normal(block);
-            if !self.work.lane_mut(lane).has_candidates() {
-                self.need_no_room(lane);
+        if self.deals {
+            self.make_normal(tables, block);
+            if !work.lane_mut(lane).has_candidates() {
+                self.need_no_room(work, lane);
             }
         }
     }
 
     /// Lists and marks must agree.
-    pub(in crate::ftl) fn check_candidates(&self) -> Result<(), String> {
-        for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            if !self.work.lanes[lane.index()]
-                .candidates
-                .check(|candidate| candidate.place(&self.tables.layout))
-            {
+    pub(in crate::ftl) fn check_candidates(&self, tables: &Tables, work: &Work) -> Result<(), String> {
+        for lane in (0..tables.layout.lanes).map(LaneId) {
+            if !work.lanes[lane.index()].candidates.check(|candidate| candidate.place(&tables.layout)) {
                 return Err(format!("lane {}: blocks to be looked at and their marks differ", lane.0));
             }
         }
@@ -137,6 +176,7 @@ mod tests {
     use super::*;
     use crate::drive_config::DriveConfig;
     use crate::flash::op::{Cause, OpKind};
+    use crate::ftl::Ftl;
     use crate::ftl::read_reclaim::{Policy, straw};
     use crate::units::Ppn;
     use crate::{AgeStep, Drive, Executor};
@@ -166,7 +206,7 @@ mod tests {
         for page in (0..10).map(Ppn) {
             let mut op = ftl.op(OpKind::Read, Cause::Cleaning, page);
             let before = counted(ftl, op.at.block);
-            ftl.note_read(flash, &op);
+            ftl.reclaim.note_read(&ftl.tables, &mut ftl.work, flash, &op);
             assert!(ftl.issue_move(flash, LaneId(0), &mut op, &[]));
             let readings = flash.chip.readings(op.at.block, op.attempts);
             assert_eq!(counted(ftl, op.at.block) - before, u64::from(readings));

@@ -18,7 +18,7 @@ impl Reclaim {
     }
 
     /// Whether all that a partial migration has done and does next is there.
-    pub fn can_migrate(&self, migration: &Migration, physical: u32) -> bool {
+    pub(in crate::ftl) fn can_migrate(&self, migration: &Migration, physical: u32) -> bool {
         let pages = self.page_at.len() as u32;
         let has_page = |place: u32, to: u32| place < pages && to < physical;
         let left = migration.left.is_none_or(|want| match (want.part, want.to) {

@@ -2,7 +2,8 @@
 //! reads until the last of it is at its new place. Where no time passes there are none.
 
 use crate::flash::Flash;
-use crate::ftl::Ftl;
+use crate::ftl::moves::reclaim::Reclaim;
+use crate::ftl::work::Work;
 use crate::units::{BlockId, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -21,22 +22,22 @@ impl Service {
     }
 }
 
-impl Ftl {
+impl Reclaim {
     /// Something is to leave a block from now on, and another with it.
     pub(in crate::ftl) fn begin_service(&mut self, flash: &Flash, block: BlockId, other: Option<BlockId>) {
         let service = Service { since: flash.now, other };
-        self.reclaim.services[block.index()] = (!flash.is_instant()).then_some(service);
+        self.services[block.index()] = (!flash.is_instant()).then_some(service);
     }
 
     /// All that was to leave a block is at its new place. What moved nothing took no time and does not count.
-    pub(in crate::ftl) fn end_service(&mut self, flash: &Flash, block: BlockId) {
-        let Some(service) = self.reclaim.services.get_mut(block.index()).and_then(Option::take) else {
+    pub(in crate::ftl) fn end_service(&mut self, work: &mut Work, flash: &Flash, block: BlockId) {
+        let Some(service) = self.services.get_mut(block.index()).and_then(Option::take) else {
             return;
         };
-        let of_other = service.other.and_then(|other| self.reclaim.services[other.index()]);
+        let of_other = service.other.and_then(|other| self.services[other.index()]);
         let ns = flash.now.since(service.since);
         if ns > 0 && of_other.is_none_or(|other| other.since != service.since) {
-            self.work.counts.services.record(ns);
+            work.counts.services.record(ns);
         }
     }
 }
