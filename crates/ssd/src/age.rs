@@ -430,7 +430,7 @@ impl AgeStep {
 
     /// Policies against read disturb know what blocks stand up to some age.
     fn check_table(&self, ftl: &Ftl, chip: &Chip) -> Result<(), AgeError> {
-        let most = ftl.most_cycles_told_apart();
+        let most = ftl.reclaim.most_cycles_told_apart();
         match *self {
             AgeStep::Cycle { to, .. } if chip.ages() && to > most => {
                 let allowed = format!(
@@ -492,7 +492,7 @@ impl AgeStep {
         for counted in (0..).zip(before).filter(|(_, before)| *before < to) {
             ftl.note_cycles(chip, counted, rest);
         }
-        ftl.forget_reads_of_younger(to);
+        ftl.reclaim.forget_reads_of_younger(&ftl.tables, to);
         for block in (0..ftl.tables.layout.blocks()).map(BlockId) {
             ftl.set_erase_count(flash, block, to);
         }
@@ -533,7 +533,7 @@ impl AgeStep {
             });
         }
         chip.disturb(reads, wordline);
-        ftl.note_disturb(flash, reads, wordline);
+        ftl.reclaim.note_disturb(&ftl.tables, &mut ftl.work, flash, reads, wordline);
         Ok(())
     }
 }

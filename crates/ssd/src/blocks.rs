@@ -113,7 +113,7 @@ impl Blocks<'_> {
 
     /// Of each that is full: the host units written since it was filled, and its live units. Lane by lane.
     pub fn full(self) -> Vec<(u64, u32)> {
-        self.ftl.full_blocks().collect()
+        self.ftl.tables.full_blocks().collect()
     }
 
     /// Age of a physical block as the firmware's marker has it (`ftl.age_marker`), in 1/4096 of its life; 0 where none
@@ -125,7 +125,7 @@ impl Blocks<'_> {
     /// The most that any page with live data is disturbed now, in 1/4096 of what it stands; `None` where cells do not
     /// age. Takes a look at every wordline. With `FtlCounts::disturbed_q12_max` it is the smallest margin of a run.
     pub fn worst_disturb_q12(self) -> Option<u32> {
-        self.ftl.worst_disturb_q12(self.flash)
+        self.ftl.tables.worst_disturb_q12(self.flash)
     }
 }
 
@@ -144,7 +144,7 @@ fn row(ftl: &Ftl, chip: &Chip, block: BlockId) -> BlockRow {
         programmed_units: programmed * layout.units_per_page,
         erases: blocks.erase_count(block),
         wear_q12: blocks.wear_q12(block),
-        age_units: is_full.then(|| ftl.age_of(block)),
+        age_units: is_full.then(|| ftl.tables.age_of(block)),
         stream: Some(blocks.stream(block)).filter(|stream| *stream != StreamId::NONE).map(|stream| stream.0),
         mode: blocks.mode(block),
         one_bit: blocks.is_one_bit(block),

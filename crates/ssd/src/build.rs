@@ -97,7 +97,7 @@ impl State {
         let ages = Ages::new(&cfg.age_marker, &mut chip);
         let read_voltage = cfg.voltages(&chip, ages.off_bits(&chip))?;
         let mut ftl = ftl.with_ages(ages, &chip);
-        let host = host.telling(&ftl).waiting(&ftl);
+        let host = host.above(&ftl);
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;

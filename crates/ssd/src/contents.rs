@@ -26,7 +26,7 @@ impl Contents<'_> {
 
     /// What the spare area of a unit of flash says, its data alive or dead.
     pub fn spare_of(self, unit: Pun) -> Option<Spare> {
-        self.ftl.spare_of(unit)
+        self.ftl.tables.spare_of(unit)
     }
 
     /// The unit of flash that a logical unit is mapped to.

@@ -64,7 +64,7 @@ impl State {
         }
         self.now = now;
         self.flash.now = now;
-        self.ftl.set_now(now);
+        self.ftl.locks.set_now(now);
         if self.flash.chip.advance_clock(now) {
             self.ftl.on_tick(&self.flash.chip);
         }
@@ -195,7 +195,7 @@ impl State {
                 let State { ftl, flash, events, silence, .. } = self;
                 silence.on_check(IdleWork::ALL[id as usize], is_silent, (at, events), ftl, flash);
             }
-            EventKind::LocksDue => self.ftl.on_locks_due(),
+            EventKind::LocksDue => self.ftl.locks.on_locks_due(&self.ftl.tables, &mut self.ftl.work),
             _ => {
                 let (host, mut below) = self.split();
                 let command = CommandId(id);
@@ -272,7 +272,7 @@ impl State {
     }
 
     fn settle_all(&mut self, something_done: bool) {
-        match self.ftl.locks_data() {
+        match self.ftl.locks.are_on() {
             true => self.settle_locked(something_done),
             false => self.settle_kind::<false>(something_done),
         }
@@ -302,7 +302,7 @@ impl State {
 
     /// Carries until nothing is left, where nobody waits for room.
     pub(crate) fn carry_all(&mut self) {
-        match self.ftl.locks_data() {
+        match self.ftl.locks.are_on() {
             true => self.carry::<true>(),
             false => self.carry::<false>(),
         };
@@ -355,8 +355,8 @@ impl State {
         if host.waits_for_locks() {
             host.after_locks(false, &mut below);
         }
-        if self.ftl.renews_locks() {
-            self.ftl.renew_locks(self.now);
+        if self.ftl.locks.are_renewed() {
+            self.ftl.locks.renew_locks(&self.ftl.tables, &mut self.ftl.work, self.now);
         }
         if let Some(at) = self.ftl.locks.next_at()
             && self.executor == Executor::Timed
@@ -473,7 +473,7 @@ impl State {
             return false;
         }
         self.ftl.retry(&mut self.flash);
-        let may_come = || self.ftl.locks_data() || self.ftl.erases_lazily();
+        let may_come = || self.ftl.locks.are_on() || self.ftl.erases_lazily();
         if !self.ftl.outbox.is_empty() || self.ftl.waits.has_come(Lack::Page) && may_come() {
             return true;
         }
@@ -529,7 +529,7 @@ impl State {
         Stats {
             since: *counted_since,
             until: *now,
-            host: host.counts,
+            host: *host.counts(),
             ftl: ftl.work.counts.clone(),
             flash: flash.counts_until(*now),
             unit_bytes: ftl.tables.layout.unit_bytes,
@@ -540,7 +540,7 @@ impl State {
 
     /// Sets all counters back to zero.
     pub(crate) fn reset_counts(&mut self) {
-        self.host.counts = Default::default();
+        self.host.reset_counts();
         self.ftl.work.counts = Default::default();
         self.flash.reset_counts(self.now);
         self.counted_since = self.now;

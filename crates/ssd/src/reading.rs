@@ -45,7 +45,7 @@ impl Reading {
         self.at = now;
         self.totals.clear();
         let mut tell = |total| self.totals.push(total);
-        state.host.counts.each_total(&mut tell);
+        state.host.counts().each_total(&mut tell);
         state.ftl.work.counts.each_total(&mut tell);
         state.flash.record.counts.each_total(&mut tell);
         self.programmed_pages = Cause::ALL.map(|cause| state.flash.record.counts.pages_programmed(cause));

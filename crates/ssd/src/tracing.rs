@@ -21,7 +21,7 @@ impl Tracing<'_> {
     /// add up to its [`Part::DieWait`](crate::Part::DieWait), `ChannelWait`, `Suspended`, `BufferWait` and `LockWait`,
     /// and what of `Dispatch` no page was free for. To be asked once for each completion.
     pub fn take_told(&mut self) -> Told {
-        self.state.host.waiters.take_told()
+        self.state.host.take_told()
     }
 
     /// Tells from now on what dies, planes and channels do, or no more; only beside [`Tracing::tell_holders`]. Take

@@ -1,7 +1,7 @@
 //! The command table: every accepted command from submission until its completion is taken.
 
 use crate::flash::op::OpTimes;
-use crate::restore::{alike, keep_room};
+use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_room, within};
 use crate::signals::{Breakdown, Command, Completion, Part, Status};
 use crate::units::{CommandId, SimTime};
 use serde::{Deserialize, Serialize};
@@ -235,6 +235,37 @@ impl CommandTable {
         answer.arrival = arrival.min(entry.submitted);
         (answer.submitted, answer.completed) = (entry.submitted, entry.mark);
         (entry.queue, answer)
+    }
+}
+
+impl CommandTable {
+    pub fn restored(&mut self, fresh: &CommandTable, queues: usize, now: SimTime) -> Verdict {
+        let free = self.restored_room(fresh)?;
+        distinct("free commands", free, self.capacity())?;
+        let used = self.used();
+        for number in (0..self.capacity()).filter(|&number| used[number]) {
+            let entry = self.get(CommandId(number as u32));
+            within("queue of a command", [u32::from(entry.queue)], queues)?;
+            ensure(entry.cursor <= entry.end, "units that a command works on")?;
+            let times = [entry.submitted.0, entry.command.arrival.0];
+            ensure(times.iter().all(|&at| at <= now.0.max(MOST)), "times of a command")?;
+            let later = [entry.ready_at.0, entry.mark.0].into_iter().chain(entry.answer.breakdown.ns);
+            ensure(later.max() < Some(MOST), "times of a command")?;
+        }
+        Ok(())
+    }
+
+    /// Numbers of commands under way that are linked from a list's head on.
+    pub fn walk(&self, list: &CommandList) -> Result<Vec<u32>, String> {
+        let (mut ids, mut at) = (Vec::new(), list.front());
+        while let Some(id) = at {
+            within("commands that wait", [id.0], self.capacity())?;
+            ensure(ids.len() < self.capacity(), "a list of commands without end")?;
+            ids.push(id.0);
+            at = self.after(id);
+        }
+        ensure(list.ends_with(ids.last().copied()), "the end of a list of commands")?;
+        Ok(ids)
     }
 }
 

@@ -1,0 +1,262 @@
+//! Programs of what the host wrote: dirty slots are made whole, gathered in pages, and programmed.
+
+use super::Below;
+use super::commands::Commands;
+use super::slots::Slots;
+use super::staging::SlotState;
+use crate::events::EventKind;
+use crate::ftl::write::Paged;
+use crate::ftl::write::waits::Lack;
+use crate::ftl::{End, Found, Programmed};
+use crate::nand::Outcome;
+use crate::observe::Effect;
+use crate::restore::{MOST, Verdict, ensure};
+use crate::sections::Sections;
+use crate::signals::Status;
+use crate::units::{CommandId, OpId, SimTime, SlotId};
+use serde::{Deserialize, Serialize};
+
+/// Who waits for programs, beside those that wait for a slot's data to be in flash.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    /// Writes, for slots.
+    pub writes: bool,
+    /// Flushes.
+    pub flushes: bool,
+}
+
+/// How far programs are.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Programs {
+    flushing: bool,
+    /// Everything dirty is to be written, whether somebody waits or not.
+    pub hurrying: bool,
+    pub under_way: u32,
+    at_most: u32,
+    /// Until when the page now gathering may wait; zero if none does.
+    gather_until: SimTime,
+    pub gather_scheduled: bool,
+}
+
+impl Programs {
+    /// None yet.
+    pub fn new(cfg: &Sections) -> Self {
+        Programs {
+            flushing: false,
+            hurrying: false,
+            under_way: 0,
+            at_most: cfg.host_programs_at_most(),
+            gather_until: SimTime::ZERO,
+            gather_scheduled: false,
+        }
+    }
+
+    /// Starts programs for as much dirty data as should be on its way and fits.
+    pub fn start(&mut self, waiting: Waiting, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
+        b.ftl.note_parked();
+        if slots.rules.one_list && b.ftl.stream.needs().promotes {
+            // Not only when something is dirty: what is clean may become so.
+            slots.evict_clean(waiting.writes, &mut commands.counts, b);
+        }
+        while self.under_way < self.at_most {
+            while !b.ftl.gather.has_full_page()
+                && slots.staging.oldest_dirty().is_some()
+                && self.wants_flush(waiting, slots, commands, b)
+            {
+                if !b.may_issue() {
+                    b.ftl.waits.lack(Lack::Operation);
+                    return;
+                }
+                slots.flush_to_leave(slots.staging.oldest_dirty(), waiting.writes, &mut commands.counts, b);
+                prepare(slots.staging.oldest_dirty(), slots, commands, b);
+                look_ahead(slots, b);
+            }
+            if !b.ftl.gather.has_full_page()
+                && (b.ftl.gather.waiting() == 0 || !self.may_pad(waiting, slots, b))
+            {
+                return;
+            }
+            if !b.may_issue() {
+                b.ftl.waits.lack(Lack::Operation);
+                return;
+            }
+            match b.ftl.program_page(b.flash) {
+                Paged::Programs(op) => self.on_page(op, slots, b),
+                Paged::Parked => {}
+                Paged::NoRoom => return,
+            }
+        }
+    }
+
+    /// Whether dirty data should be on its way.
+    fn wants_flush(
+        &mut self,
+        waiting: Waiting,
+        slots: &mut Slots,
+        commands: &mut Commands,
+        b: &mut Below<'_>,
+    ) -> bool {
+        if slots.rules.one_list {
+            slots.evict_clean(waiting.writes, &mut commands.counts, b);
+            return slots.staging.wants_room() || self.must_hurry(waiting, slots);
+        }
+        let dirty = slots.staging.dirty_beside_queues();
+        self.flushing = dirty > if self.flushing { slots.rules.flush_stop } else { slots.rules.flush_start };
+        self.flushing || self.must_hurry(waiting, slots)
+    }
+
+    /// Whether somebody waits for what only programs can give.
+    pub fn must_hurry(&self, waiting: Waiting, slots: &Slots) -> bool {
+        slots.urgent > 0 || self.hurrying || waiting.flushes || waiting.writes
+    }
+
+    /// Whether a page may be programmed with less than it can hold: somebody waits and nothing will join.
+    fn may_pad(&mut self, waiting: Waiting, slots: &Slots, b: &mut Below<'_>) -> bool {
+        let alone = slots.staging.merging() == 0 && !slots.staging.oldest_dirty().is_some();
+        if !alone || !self.must_hurry(waiting, slots) {
+            return false;
+        }
+        if slots.rules.gather_ns == 0 || waiting.flushes || !b.timed {
+            return true;
+        }
+        if self.gather_until == SimTime::ZERO {
+            self.gather_until = SimTime(b.now.0 + slots.rules.gather_ns);
+        }
+        if !self.gather_scheduled && b.now < self.gather_until {
+            self.gather_scheduled = true;
+            b.schedule(self.gather_until.since(b.now), EventKind::GatherTimeout, 0);
+        }
+        b.now >= self.gather_until
+    }
+
+    /// Some slots are being programmed together.
+    fn on_page(&mut self, op: OpId, slots: &mut Slots, b: &Below<'_>) {
+        for (place, id) in (0..).zip(b.flash.of_host().slots_of(op)) {
+            slots.staging.set_state(id, SlotState::Programming, false);
+            let slot = slots.staging.get_mut(id);
+            (slot.op, slot.place) = (op, place);
+            slots.urgent -= u32::from(slot.is_awaited());
+        }
+        self.under_way += 1;
+        self.gather_until = SimTime::ZERO;
+    }
+
+    /// A program of host data is done; `units` of its slots are told one by one with [`on_programmed`].
+    pub fn on_program_done(&mut self) {
+        self.under_way -= 1;
+    }
+
+    /// Takes what follows from the configuration from fresh ones, and checks the rest.
+    pub fn restored(&mut self, fresh: &Programs) -> Verdict {
+        self.at_most = fresh.at_most;
+        ensure(self.gather_until.0 < MOST, "until when data gathers")
+    }
+}
+
+/// Starts loading the mapping entry of a slot that will be flushed soon.
+#[inline]
+fn look_ahead(slots: &Slots, b: &Below<'_>) {
+    let soon = slots.staging.dirty_ahead(4);
+    if soon.is_some() {
+        b.ftl.tables.map.prefetch(slots.staging.get(soon).lpn.0);
+    }
+}
+
+/// Makes a dirty slot ready: at once if it is whole or nothing is stored, else after reading the rest.
+fn prepare(slot: SlotId, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
+    let (lpn, mask) = (slots.staging.get(slot).lpn, slots.staging.get(slot).mask);
+    let missing = slots.shape.full & !mask;
+    if missing == 0 {
+        return slots.gather(slot, false, b);
+    }
+    match b.ftl.read_rest(b.flash, slot.0, (lpn, missing, slots.shape.bytes(missing))) {
+        Found::Nowhere => slots.gather(slot, false, b),
+        Found::Lost => give_up(slot, slots, commands, b),
+        Found::Issued | Found::Joined => slots.staging.set_state(slot, SlotState::Merging, false),
+    }
+}
+
+/// The rest of a partly written unit is read; whether its slot was given up, for which somebody may wait.
+pub(super) fn on_merged(
+    op: OpId,
+    tag: u32,
+    slots: &mut Slots,
+    commands: &mut Commands,
+    b: &mut Below<'_>,
+) -> bool {
+    let slot = SlotId(tag);
+    let dead = slots.staging.get(slot).dead;
+    match b.ftl.end_rest(b.flash, op, dead) {
+        End::Read { from, current: true } => {
+            let mask = slots.shape.full & !slots.staging.get(slot).mask;
+            b.ftl.effects.push(Effect::Fill { slot, from, mask });
+            slots.fill_class_from_flash(slot, from, b);
+            slots.staging.get_mut(slot).mask = slots.shape.full;
+            let hurry = slots.staging.get(slot).waiter.is_some();
+            slots.gather(slot, hurry, b);
+            false
+        }
+        End::Read { .. } | End::Lost => {
+            slots.release(slot, b);
+            true
+        }
+        End::Again => {
+            // Reads again, if the rest is elsewhere, or ends with a loss.
+            prepare(slot, slots, commands, b);
+            false
+        }
+    }
+}
+
+/// The rest of a partly written unit is lost: so is the unit, for a unit is readable as a whole or not at all. Who
+/// waits for it is told; whoever reads it later will be.
+fn give_up(slot: SlotId, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
+    let found = *slots.staging.get(slot);
+    slots.urgent -= u32::from(found.is_urgent());
+    if found.waiter.is_some() {
+        slots.staging.get_mut(slot).waiter = CommandId::NONE;
+        commands.table.get_mut(found.waiter).status = Status::Uncorrectable;
+        let done = Programmed { slot, outcome: Outcome::Fail, queued: b.now, times: Default::default() };
+        commands.slot_is_safe(found.waiter, &done, slots, b);
+    }
+    b.ftl.waits.come(Lack::Slot);
+    b.ftl.effects.push(Effect::Lose { lpn: found.lpn });
+    if found.newer.is_some() {
+        slots.follow_up(slot, found.newer, b);
+    } else {
+        slots.release(slot, b);
+    }
+}
+
+/// A slot's data is in flash, or its program failed.
+pub(super) fn on_programmed(
+    done: &Programmed,
+    slots: &mut Slots,
+    commands: &mut Commands,
+    b: &mut Below<'_>,
+) {
+    let slot = done.slot;
+    let found = *slots.staging.get(slot);
+    if found.dead {
+        slots.release(slot, b);
+        return;
+    }
+    if done.outcome == Outcome::Fail {
+        // It is gathered again already, before all others.
+        slots.urgent += u32::from(found.is_awaited());
+        slots.staging.set_state(slot, SlotState::Gathered, false);
+        return;
+    }
+    if found.waiter.is_some() {
+        slots.staging.get_mut(slot).waiter = CommandId::NONE;
+        commands.slot_is_safe(found.waiter, done, slots, b);
+    }
+    if found.newer.is_some() {
+        slots.follow_up(slot, found.newer, b);
+    } else if slots.rules.write_back && !found.leaving {
+        slots.staging.get_mut(slot).promoted = false;
+        slots.staging.set_state(slot, SlotState::Clean, false);
+    } else {
+        slots.release(slot, b);
+    }
+}
