@@ -13,24 +13,24 @@ _Columns = dict[str, Any]
 _Policy = Callable[[Lane], int | None] | Callable[[Unit], int] | int | _Path
 
 class WordlineError(Exception):
-    """What all errors of Wordline are."""
+    """Base class of all Wordline errors."""
 
 class ConfigError(WordlineError):
-    """A configuration or a setting makes no sense: which key, what was found, what is allowed."""
+    """A configuration or setting is invalid: which key, what was found, what is allowed."""
 
 class WorkloadError(WordlineError):
-    """A workload makes no sense, or its file cannot be read on: which file and line, or which key."""
+    """A workload is invalid, or its file cannot be read: which file and line, or which key."""
 
 class RunError(WordlineError):
-    """A run did not come to its end. `result` is what was measured until then, or None."""
+    """A run did not finish. `result` is what was measured so far, or None."""
 
     result: Result | None
 
 class SnapshotError(WordlineError):
-    """A snapshot is damaged or of another layout, or the drive cannot be saved."""
+    """A snapshot is damaged or has another layout, or the drive cannot be saved."""
 
 class Column:
-    """A column of a table, which is a buffer where it holds numbers."""
+    """A column of a table; numeric columns support the buffer protocol."""
 
     @property
     def name(self) -> str: ...
@@ -41,7 +41,7 @@ class Column:
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
 class Table:
-    """A table of what was measured: `table["latency_ns"]` is an array of numpy."""
+    """A table of measurements: `table["latency_ns"]` is a numpy array."""
 
     @property
     def columns(self) -> list[str]: ...
@@ -86,7 +86,7 @@ class Result:
     def __contains__(self, key: object, /) -> bool: ...
 
 class Lane:
-    """The blocks of a lane, as a policy for `gc_victim` or `wear_leveling` is shown them. Its arrays are reused."""
+    """The blocks of a lane, as seen by a policy for `gc_victim` or `wear_leveling`. Its arrays are reused."""
 
     @property
     def live(self) -> numpy.ndarray[Any, Any]: ...
@@ -114,7 +114,7 @@ class Lane:
     def call(self) -> int: ...
 
 class Unit:
-    """A unit of data that is about to be programmed, as a policy for `stream` is shown it."""
+    """A unit of data that is about to be programmed, as seen by a policy for `stream`."""
 
     @property
     def kind(self) -> int: ...
@@ -140,7 +140,7 @@ class Unit:
     def process(self) -> int: ...
 
 class Session:
-    """A run whose requests come piece by piece. Its drive is busy until it is finished."""
+    """A run that is fed piece by piece. Its drive is busy until it is finished."""
 
     def feed(self, requests: _Columns | None = None, **columns: Any) -> None: ...
     def submit(
@@ -214,16 +214,16 @@ def run(
     cache: bool = True,
     **run: Any,
 ) -> Result:
-    """All that `wordline run` does."""
+    """Everything that `wordline run` does."""
 
 def version() -> str:
     """The version with the commit that it was built from."""
 
 def main(args: Sequence[str | os.PathLike[str]], worker: Sequence[str | os.PathLike[str]]) -> int:
-    """Does what a command line asks for; returns its exit code."""
+    """Runs a command line; returns its exit code."""
 
 class SweepPlan:
-    """A sweep that is about to be run: what it asks for, and the folder in which it is kept."""
+    """A sweep to be run: its plan, and the folder that keeps it."""
 
     def __new__(
         cls, file: _Path, out: _Path, policies: dict[str, _Policy] | None = None, allow_libraries: bool = False
@@ -240,4 +240,4 @@ class SweepWorker:
     def stop(self) -> None: ...
 
 def sources() -> str:
-    """A hash of all sources that decide what a drive does: programs of one answer alike."""
+    """A hash of all sources that affect results: programs with the same hash give the same results."""

@@ -1,4 +1,4 @@
-"""Pictures with matplotlib, which is imported when one is asked for."""
+"""Plots with matplotlib, which is imported on first use."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from wordline._core import ConfigError, RunError
 
 
 class Sweep:
-    """What came of a sweep: a row a run."""
+    """The outcome of a sweep: one row per run."""
 
     def __init__(self, folder: Path) -> None:
         #: The sweep's folder, as `wordline sweep -o` has it.
@@ -30,19 +30,19 @@ class Sweep:
         return len(self.rows)
 
     def __getitem__(self, column: str) -> list[Any]:
-        """A column, a value a run."""
+        """A column: one value per run."""
         if column not in self.columns:
             raise KeyError(f"found {column!r}, allowed: {', '.join(self.columns)}")
         return [row[column] for row in self.rows]
 
     def to_pandas(self) -> Any:
-        """As a DataFrame of pandas."""
+        """As a pandas DataFrame."""
         import pandas
 
         return pandas.DataFrame(self.rows, columns=self.columns)
 
     def __str__(self) -> str:
-        """The tables: means, with 95 % confidence intervals where there are repeats."""
+        """The tables: means, with 95 % confidence intervals if there are repeats."""
         return (self.folder / "tables.txt").read_text(encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -70,9 +70,9 @@ def sweep(
     allow_libraries: bool = False,
     scheduler: Any = None,
 ) -> Sweep:
-    """Runs all that a sweep file asks for, `jobs` runs at a time (as many as there are cores), and reads the results.
+    """Runs everything in a sweep file, `jobs` runs at a time (default: one per core), and reads the results.
 
-    What is in the folder `out` already is not run again. Errors are those of the command line.
+    Runs already in the folder `out` are not repeated. Errors are those of the command line.
 
     `policies` are functions, as of `Drive.preset`, asked by every run: in threads of this process. `scheduler` is the
     address of a Dask cluster (`"tcp://..."`), or its client: then runs are carried out there, with functions that its

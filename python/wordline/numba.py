@@ -20,8 +20,8 @@
 
     drive = wordline.Drive.preset("m64", policies={"gc_victim": greedy.address})
 
-Keep the function for as long as the drive. Where it raises, numba prints the exception and returns what lay there: the
-answer is preset, so that this is found out, too.
+Keep the function alive as long as the drive. If it raises, numba prints the exception and returns garbage: the answer
+is preset, so this is detected too.
 """
 
 from typing import Any

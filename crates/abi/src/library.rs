@@ -152,7 +152,7 @@ fn check(family: Family, policy: &Policy) -> Result<(), (String, String)> {
     if policy.streams > 30 {
         return Err((
             format!("{} streams", policy.streams),
-            "1 to 30; 0: ftl.stream.streams says it".to_owned(),
+            "1 to 30; 0: ftl.stream.streams decides".to_owned(),
         ));
     }
     Ok(())

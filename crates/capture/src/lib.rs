@@ -49,14 +49,11 @@ impl Recorded {
     pub fn unseen(&self) -> Vec<String> {
         let totals = &self.totals;
         let lines = [
-            (
-                totals.shared_maps,
-                "files were mapped shared and writable: stores through such memory are not seen",
-            ),
-            (totals.io_urings, "rings of io_uring were made: what goes through them is not seen"),
-            (totals.aio_calls, "calls of io_submit: what they write is not seen"),
+            (totals.shared_maps, "files were mapped shared and writable: stores to such memory are not seen"),
+            (totals.io_urings, "io_uring rings were created: I/O through them is not seen"),
+            (totals.aio_calls, "calls of io_submit: their writes are not seen"),
             (totals.setuid_programs, "programs with another user's rights (setuid) ran without them"),
-            (totals.foreign_programs, "programs of another architecture ran: nothing of them is seen"),
+            (totals.foreign_programs, "programs of another architecture ran: they are not seen"),
         ];
         lines.iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}")).collect()
     }
@@ -115,7 +112,8 @@ impl fmt::Display for Error {
             Error::Unsupported => {
                 write!(
                     f,
-                    "programs can be captured on Linux alone, on x86-64 and aarch64; captures are read anywhere"
+                    "programs can be captured only on Linux, on x86-64 and aarch64; captures can be read \
+                     anywhere"
                 )
             }
             Error::Unwritten { error, .. } => write!(f, "cannot write the capture: {error}"),

@@ -103,7 +103,7 @@ pub fn of_input(failure: Failure, path: &Path) -> Failure {
         ));
     }
     if path.file_name().is_some_and(|name| name == lab::result::FILE_NAME) {
-        return failure.and(&format!("    it is a result; to look at it: wordline report {shown}"));
+        return failure.and(&format!("    that is a result; to view it: wordline report {shown}"));
     }
     if path.exists() {
         return failure;

@@ -15,7 +15,7 @@ pub struct DriveArgs {
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Shipped drive to start from, whatever the configuration names (see `wordline presets`)
+    /// Shipped drive to start from, overriding the configuration's (see `wordline presets`)
     #[arg(long, value_name = "PRESET")]
     pub drive: Option<String>,
 

@@ -43,7 +43,7 @@ Examples:
   wordline report out/my -o my.html
   wordline explain --drive m64
 
-Exit codes: 0 done, 1 failed while working, 2 bad usage or configuration, 130 ended by Ctrl-C (143: by SIGTERM).")]
+Exit codes: 0 success, 1 failure while working, 2 bad usage or configuration, 130 ended by Ctrl-C (143: by SIGTERM).")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -57,7 +57,7 @@ enum Command {
     Presets(presets::Presets),
     /// List the policies: what they decide, their parameters, their sources
     Policies(policies::Policies),
-    /// Write the source of a policy of your own: a crate of Rust, or a file of C, that builds and runs
+    /// Write a template for your own policy, a Rust crate or a C file that builds and runs
     New(new::New),
     /// Show the drive as configured: every value, and where it came from
     Explain(explain::Explain),
@@ -69,15 +69,15 @@ enum Command {
     Formats(formats::Formats),
     /// Measure a population of virtual chips
     Lab(laboratory::Lab),
-    /// Repeat the experiments of papers, and compare their claims with the results
+    /// Repeat papers' experiments, and compare their claims with the results
     Reproduce(reproduce::Reproduce),
-    /// Find what a thief reads on the chips of a saved drive
+    /// Find what a thief could read from the chips of a saved drive
     Forensics(forensics::ForensicsArgs),
     /// Compare the results of several runs side by side
     Compare(compare::Compare),
-    /// Write results as a page for a browser: one file, with charts, that needs no network
+    /// Write results as one HTML file with charts, which needs no network
     Report(report::Report),
-    /// List or remove the aged drives that are kept between runs
+    /// List or remove cached aged drives
     Cache(cache::Cache),
     /// Run every combination of settings that a sweep file lists
     Sweep(sweep::SweepArgs),

@@ -9,8 +9,8 @@ use crate::failure::Failure;
 /// Policies of the user's own.
 #[derive(Args, Debug, Default)]
 pub struct PolicyArgs {
-    /// Let a shared library decide: gc_victim=./mine.so, and wear_leveling or stream likewise (docs/own-policy.md); may
-    /// be repeated
+    /// Let a shared library decide: gc_victim=./mine.so, or likewise wear_leveling or stream (docs/own-policy.md);
+    /// may be repeated
     #[arg(long = "policy", value_name = "FAMILY=FILE")]
     policy: Vec<String>,
 
@@ -21,7 +21,7 @@ pub struct PolicyArgs {
 /// Whether a file may name libraries.
 #[derive(Args, Debug, Default)]
 pub struct LibraryArgs {
-    /// Load the libraries that the configuration names below [policy]: they are programs, and may do anything
+    /// Load the libraries that the configuration names under [policy]: they are code, and can do anything
     #[arg(long)]
     allow_libraries: bool,
 }

@@ -132,7 +132,7 @@ impl Progress {
         {
             let size = bytes(workload::keep_standard_input()?);
             if !self.quiet {
-                self.print(&format!("standard input: {size} kept in a temporary file"));
+                self.print(&format!("standard input: {size} copied to a temporary file"));
             }
         }
         Ok(())

@@ -14,11 +14,12 @@ pub struct TraceArgs {
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
 
-    /// Unit of the trace's times: ns, us, ms or s [default: what the format says, or what the pace of the trace allows]
+    /// Unit of the trace's times: ns, us, ms or s [default: the format's, or inferred from the trace's rate]
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<String>,
 
-    /// Unit of its addresses and sizes: bytes, sectors, kib or 4kib [default: the format's, or what they look like]
+    /// Unit of its addresses and sizes: bytes, sectors, kib or 4kib [default: the format's, or inferred from the
+    /// values]
     #[arg(long, value_name = "UNIT")]
     pub address_unit: Option<String>,
 
@@ -75,11 +76,11 @@ pub struct TraceArgs {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Replay")]
 pub struct ReplayArgs {
-    /// Run through the workload N times
+    /// Repeat the workload N times
     #[arg(long, value_name = "N")]
     pub repeat: Option<String>,
 
-    /// Replay the workload for N users at once, each with its own idle gaps: the original's times U(0,2)
+    /// Replay the workload for N users at once, each with its own gaps: the original's times U(0,2)
     #[arg(long, value_name = "N")]
     pub copies: Option<String>,
 
@@ -87,7 +88,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "X")]
     pub speed_up: Option<String>,
 
-    /// How addresses map to the drive: compact, wrap or as_is [default: wrap; compact on a drive sized to the trace]
+    /// How addresses map to the drive: compact, wrap or as_is [default: wrap; compact on a drive sized for the
+    /// trace]
     #[arg(long, value_name = "POLICY")]
     pub address: Option<String>,
 }
@@ -113,8 +115,8 @@ pub struct SyntheticArgs {
     #[arg(long, value_name = "PERCENT")]
     pub read_percent: Option<String>,
 
-    /// Size of a request, or several with their weights: 4KiB, or 4KiB:9,64KiB:1 [default: 4KiB]; or footprint, for any
-    /// workload: a drive as small as what it touches (both: --size 4KiB --size footprint)
+    /// Size of a request, or several with weights: 4KiB, or 4KiB:9,64KiB:1 [default: 4KiB]; or footprint, for any
+    /// workload: make the drive as small as the space touched (both: --size 4KiB --size footprint)
     #[arg(long, value_name = "SIZE")]
     pub size: Vec<String>,
 

@@ -56,7 +56,7 @@ fn step(text: &str) -> Result<AgeStep, Problem> {
                 GRAMMAR.iter().filter(of_its_kind).map(|form| format!("{form:?}")).collect();
             let allowed = match forms.is_empty() {
                 true => vec![allowed],
-                false => vec![format!("{} (found {found}, where there must be {allowed})", forms.join(", "))],
+                false => vec![format!("{} (found {found}, expected {allowed})", forms.join(", "))],
             };
             Problem::NoSuchName { what: "age step", found: text.to_owned(), allowed, near }
         }

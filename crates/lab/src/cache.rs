@@ -173,7 +173,10 @@ impl DriveCache {
             && let Err(error) = self.keep(&folder, key, &aged, drive)
         {
             let folder = self.folder.display();
-            self.remark(format!("{folder}: the aged drive was not kept: {error} (--no-cache keeps none)"));
+            self.remark(format!(
+                "{folder}: the aged drive was not cached: {error} (--no-cache turns the \
+                                 cache off)"
+            ));
         }
         drop(lock);
         Ok(aged)
@@ -209,7 +212,7 @@ impl DriveCache {
             }
             Ok(None) => None,
             Err(error) => {
-                self.remark(format!("{}: damaged, made anew: {error}", path.display()));
+                self.remark(format!("{}: damaged, rebuilt: {error}", path.display()));
                 None
             }
         }
@@ -275,7 +278,7 @@ impl Head {
         file.read_exact(&mut checksum)?;
         let (length, checksum) = (u64::from_le_bytes(length), u64::from_le_bytes(checksum));
         if magic != MAGIC || length > HEAD_AT_MOST {
-            return Err(io::Error::other("it does not begin as an aged drive does"));
+            return Err(io::Error::other("it does not begin like an aged drive"));
         }
         let mut head = vec![0; length as usize];
         file.read_exact(&mut head)?;
@@ -293,7 +296,7 @@ impl Entry {
         let head = Head::read(&mut file);
         // What is damaged takes room all the same.
         let (what, cpu_seconds) = head.map_or_else(
-            |_| ("damaged: made anew when it is needed".to_owned(), 0.0),
+            |_| ("damaged: rebuilt when needed".to_owned(), 0.0),
             |head| (head.what, head.aged.cpu_seconds),
         );
         Ok(Entry { what, cpu_seconds, bytes: metadata.len(), used: metadata.modified()?, folder })

@@ -81,7 +81,7 @@ impl Failure {
     pub(crate) fn no_time(what: &str) -> Self {
         Failure::Setting {
             key: "run.executor",
-            found: format!("functional, where no time passes, and {what} shows times"),
+            found: format!("functional, which simulates no time, and {what} shows times"),
             allowed: "timed".to_owned(),
         }
     }
@@ -116,13 +116,13 @@ impl fmt::Display for Failure {
             Failure::ReadOnly { reason } => write!(f, "the drive became read-only: {}", reason.text()),
             Failure::BoundBroken(broken) => write!(
                 f,
-                "{broken}; allowed: another flash.read_voltage.policy or ftl.age_marker.policy, for the bound of this \
-                 one does not hold on these cells"
+                "{broken}; allowed: another flash.read_voltage.policy or ftl.age_marker.policy, because \
+                 this one's bound does not hold on these cells"
             ),
             Failure::Policy(fault) => write!(f, "{fault}"),
             Failure::Lost { generated, completed } => write!(
                 f,
-                "{} of {generated} requests never completed and nothing is left to happen: a bug of the simulator",
+                "{} of {generated} requests never completed, and no events are left: a bug in the simulator",
                 generated - completed
             ),
             Failure::NothingMeasured { warm_up, completed } => write!(

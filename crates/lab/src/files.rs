@@ -172,7 +172,7 @@ pub fn stage_drive(path: &Path, drive: &Drive, config: &DriveConfig) -> io::Resu
         bytes = file.read_back()?.unwrap_or_default();
     }
     Drive::restore(config, &bytes)
-        .map_err(|error| io::Error::other(format!("what was written cannot be read back: {error}")))?;
+        .map_err(|error| io::Error::other(format!("the file cannot be read back: {error}")))?;
     if file.is_direct() {
         file.write_all(&bytes)?;
     }
@@ -258,7 +258,7 @@ impl FolderLock {
             let file = options.write(true).create(true).truncate(false).open(&path).map_err(fail)?;
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => {
-                    return Err(ReportError::new(folder, "lock", "another run writes to this folder"));
+                    return Err(ReportError::new(folder, "lock", "another run is writing to this folder"));
                 }
                 // A file system without locks: then there are none.
                 Ok(()) | Err(TryLockError::Error(_)) => {}

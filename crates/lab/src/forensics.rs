@@ -269,13 +269,13 @@ impl Forensics {
         };
         let statement = match (data, all) {
             (0, 0) => format!("There is no dead copy {secured}."),
-            (0, _) => format!("A thief reads none of {all} dead copies {secured}."),
-            _ => format!("A thief reads {data} of {all} dead copies {secured}{of}."),
+            (0, _) => format!("A thief can read none of {all} dead copies {secured}."),
+            _ => format!("A thief can read {data} of {all} dead copies {secured}{of}."),
         };
         match before.all() {
             0 => statement,
             all => format!(
-                "{statement} Of {all} that had died before it, in preconditioning, he reads {}.",
+                "{statement} Of {all} that died before it, in preconditioning, {} can be read.",
                 before.data
             ),
         }

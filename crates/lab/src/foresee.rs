@@ -82,7 +82,7 @@ pub(crate) fn read_prepared_ahead(
     let timed = workload.timed_job().map(|job| format!("job {job} ends by time (runtime, until_s)"));
     let many = (lanes > 1).then(|| format!("{lanes} jobs send as the drive answers"));
     if let Some(why) = timed.or(many) {
-        return Err(unknown(drive, &format!("{why}: nobody knows their order beforehand")));
+        return Err(unknown(drive, &format!("{why}: their order is not known in advance")));
     }
     // How long requests take changes when one job sends them, and not what.
     read_ahead(drive, &mut Played::new(driven, 1), spec, progress)
@@ -91,7 +91,7 @@ pub(crate) fn read_prepared_ahead(
 /// The error of a drive that looks ahead and is told nothing.
 pub(crate) fn check_told(drive: &Drive) -> Result<(), Failure> {
     if drive.ahead().is_lacking() {
-        return Err(unknown(drive, "requests that nobody has read beforehand (lab::foresee)"));
+        return Err(unknown(drive, "requests that were not read in advance (lab::foresee)"));
     }
     Ok(())
 }

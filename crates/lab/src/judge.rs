@@ -60,8 +60,8 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
         verdict.burst_time_share = Some(burst.time);
         verdict.burst_latency_share = Some(burst.latency);
         verdict.text = format!(
-            "bursts: {} of the requests arrive in {} of the time, faster than they are served, and make {} of the mean \
-             latency{}",
+            "bursts: {} of the requests arrive in {} of the time, faster than they are served, and cause \
+             {} of the mean latency{}",
             percent(burst.requests),
             percent(burst.time),
             percent(burst.latency),
@@ -79,7 +79,7 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
             )
         }
         (false, true) => format!(
-            "the drive keeps up and has little left: {} busy {} of the time{}{}",
+            "the drive keeps up, with little to spare: {} busy {} of the time{}{}",
             part.subject(),
             percent(busy),
             part.beside(),
@@ -221,8 +221,8 @@ fn overloaded(verdict: &Verdict, part: &DrivePart, result: &RunResult) -> String
     };
     let mean = result.latency_ns.all.mean.map_or(String::new(), |mean| format!(" (mean {})", duration(mean)));
     format!(
-        "overloaded: {} requests/s arrive, {} are served; {bound}. Latencies{mean} are of a queue that grows as long \
-         as the run: they do not tell how fast the drive is",
+        "overloaded: {} requests/s arrive, {} are served; {bound}. Latencies{mean} are those of a queue \
+         that grows as long as the run lasts: they do not show how fast the drive is",
         rate(verdict.arrivals_per_second),
         rate(verdict.served_per_second),
     )

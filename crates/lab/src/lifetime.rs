@@ -39,7 +39,8 @@ impl Lifetime {
             facts.aged.bytes_written + facts.meter.bytes_before + facts.meter.kind(OpCode::Write).bytes;
         let logical = facts.config.logical_bytes() as f64;
         let mut basis = format!(
-            "measured: {bytes} bytes written by the host until the drive was worn out, preconditioning included; DWPD \
+            "measured: {bytes} bytes written by the host until the drive wore out, preconditioning \
+             included; DWPD \
              over {WARRANTY_YEARS} years (assumed)"
         );
         if facts.was_used {
@@ -47,9 +48,7 @@ impl Lifetime {
         }
         let is_set = facts.spec.preconditioning.erase_counts != EraseCounts::AsIs;
         if is_set || facts.spec.age.0.iter().any(|step| matches!(step, AgeStep::Cycle { .. })) {
-            basis.push_str(
-                "; part of the wear was set and not written (run.age, run.erase_count_min and _max)",
-            );
+            basis.push_str("; part of the wear was set, not written (run.age, run.erase_count_min and _max)");
         }
         Lifetime {
             tbw: Some(bytes as f64 / 1e12),

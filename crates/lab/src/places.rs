@@ -88,15 +88,15 @@ impl Places {
         for (number, output) in self.outputs.iter().enumerate() {
             if let Some(input) = self.inputs.iter().find(|input| input.is(output)) {
                 return Err(JobError::new(format!(
-                    "{}: it would overwrite {}\n    found:   one file for both\n    allowed: another place for what is \
-                     written",
+                    "{}: it would overwrite {}\n    found:   one file for both\n    allowed: another \
+                     output file",
                     output.text(),
                     input.text()
                 )));
             }
             if let Some(other) = self.outputs[..number].iter().find(|other| other.is(output)) {
                 return Err(JobError::new(format!(
-                    "{}: it would overwrite {}\n    found:   one file for both\n    allowed: a place for each",
+                    "{}: it would overwrite {}\n    found:   one file for both\n    allowed: a file for each",
                     output.text(),
                     other.text()
                 )));
@@ -111,7 +111,7 @@ impl Places {
             let folder = resolve(&output.path);
             if let Some(input) = self.inputs.iter().find(|input| resolve(&input.path).starts_with(&folder)) {
                 return Err(JobError::new(format!(
-                    "{}: it is written anew, and {} lies in it\n    allowed: another folder for what is written",
+                    "{}: it is rewritten, and {} is in it\n    allowed: another output folder",
                     output.text(),
                     input.text()
                 )));

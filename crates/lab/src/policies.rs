@@ -80,8 +80,8 @@ pub fn flag(argument: &str) -> Result<Vec<Layer>, String> {
     let names = Family::ALL.map(Family::name).join(", ");
     let Some((name, path)) = argument.split_once('=').filter(|(_, path)| !path.is_empty()) else {
         return Err(format!(
-            "{source}\n    found:   no file\n    allowed: FAMILY=FILE, of the families {names}; one that \
-             is built in: --set ftl.gc_victim.policy=fifo"
+            "{source}\n    found:   no file\n    allowed: FAMILY=FILE, of the families {names}; for a \
+             built-in policy: --set ftl.gc_victim.policy=fifo"
         ));
     };
     let Some(family) = Family::named(name.trim().trim_start_matches("ftl.")) else {
@@ -141,8 +141,8 @@ impl Libraries {
             let place = origin.map_or(key.clone(), |origin| format!("{origin}: {key}"));
             if is_of_file && allowed != Allowed::All {
                 let why = format!(
-                    "    found:   the library {}, which a file names\n    allowed: --allow-libraries, for a library \
-                     is a program; or --policy {}=FILE",
+                    "    found:   the library {}, which a file names\n    allowed: --allow-libraries, \
+                     because a library is code; or --policy {}=FILE",
                     path.display(),
                     family.name()
                 );

@@ -49,7 +49,7 @@ fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<String> {
     let (unmapped, all) = (result.buffer.unmapped_reads, result.buffer.units_read());
     let which = if result.ftl.trimmed_units > 0 { "never written, or trimmed" } else { "never written" };
     let (unmapped, all, share) = (count(unmapped), count(all), digits(100.0 * share));
-    Some(format!("{unmapped} of {all} units read ({share} %) were {which}: no flash is read for them"))
+    Some(format!("{unmapped} of {all} units read ({share} %) were {which}: no flash was read for them"))
 }
 
 /// Data that nobody has deleted goes with what is reprogrammed.
@@ -59,8 +59,8 @@ fn lost_with_others(_: &Facts<'_>, result: &RunResult) -> Option<String> {
         return None;
     }
     Some(format!(
-        "reprogramming {} pages has lost live data on others of their wordlines: {} units were found to be lost, {} \
-         pages have yet to be",
+        "reprogramming {} pages destroyed live data in other pages of their wordlines: {} units are known \
+         to be lost, {} pages have not been noticed yet",
         count(work.reprograms),
         count(found),
         count(work.lost_pages)
@@ -74,7 +74,7 @@ fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<String> {
         return None;
     }
     let causes = [
-        (long.no_room, "nothing that lived there found room"),
+        (long.no_room, "live data there found no room elsewhere"),
         (long.no_time, "no time"),
         (long.failed_lock, "a lock failed"),
         (long.erase, "only erases hide them"),
@@ -85,9 +85,9 @@ fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<String> {
     let open = &result.ftl.sanitize.exposed.open;
     let (pages, longest, left) = (count(long.pages), duration(long.longest_ns as f64), count(open.pages));
     Some(format!(
-        "{policy} left {pages} pages with deleted data readable for more than 100 ms, up to {longest} ({why}); {left} \
-         pages are at the end (fewer requests a second, ftl.cleaning.paces_host = true, \
-         ftl.mapping.unit = \"page\", or more spare room)"
+        "{policy} left {pages} pages with deleted data readable for more than 100 ms, up to {longest} \
+         ({why}); {left} pages still are at the end (try fewer requests per second, \
+         ftl.cleaning.paces_host = true, ftl.mapping.unit = \"page\", or more spare room)"
     ))
 }
 
@@ -114,7 +114,7 @@ fn given_up(_: &Facts<'_>, result: &RunResult) -> Option<String> {
     let pages = result.ftl.sanitize.given_up;
     (pages > 0).then(|| {
         format!(
-            "{} pages with deleted data stay readable: their locks fail, and their blocks are out of use",
+            "{} pages with deleted data stay readable: their locks fail, and their blocks are retired",
             count(pages)
         )
     })
@@ -124,8 +124,8 @@ fn given_up(_: &Facts<'_>, result: &RunResult) -> Option<String> {
 fn no_files(_: &Facts<'_>, result: &RunResult) -> Option<String> {
     let is_empty = result.versions.as_ref().is_some_and(|versions| versions.files() == 0);
     is_empty.then(|| {
-        "no write said to which file it belongs: there are no versions of files to tell of (workloads of files, and \
-         traces with a column for them, say so)"
+        "no write named its file, so there are no versions of files to report (workloads on files do, and \
+         traces with a file column)"
             .to_owned()
     })
 }
@@ -136,8 +136,8 @@ fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
     let (deaths, mib) = (count(u64::from(told.deaths())), digits(told.bytes() as f64 / (1 << 20) as f64));
     let who = facts.drive.ahead().key()?.trim_end_matches(".policy");
     Some(format!(
-        "{who} was told beforehand when {deaths} units would be overwritten or trimmed ({mib} MiB): no drive \
-         knows that, the result says what knowing is worth"
+        "{who} knew in advance when {deaths} units would be overwritten or trimmed ({mib} MiB): no real \
+         drive does; the result shows what that knowledge is worth"
     ))
 }
 
@@ -147,7 +147,8 @@ fn trained(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let has_learnt =
         facts.drive.reports().streams().0.learns && before.past == Past::Own.name() && before.passes > 0;
     has_learnt.then(|| {
-        "ftl.stream was trained on this workload: its own writes are the drive's past (--precondition uniform: another)"
+        "ftl.stream was trained on this workload, whose own writes preconditioned the drive \
+         (--precondition uniform avoids that)"
             .to_owned()
     })
 }
@@ -184,7 +185,7 @@ fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     }
     let (written, spare) = (bytes(written), bytes(spare));
     let why = if is_cleaned {
-        format!("this run writes {written}, less than the {spare} that are spare")
+        format!("this run writes {written}, less than the {spare} of spare room")
     } else {
         format!("nothing was cleaned while {written} were written")
     };
@@ -213,8 +214,8 @@ fn too_fast(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let (name, asked) = asked.into_iter().find(|(_, asked)| *asked > link && asked.is_finite())?;
     let (asked, link) = (digits(asked / 1e3), digits(link / 1e3));
     Some(format!(
-        "{name} arrive at {asked} GB/s and the host link carries {link} GB/s: latencies are of a queue that grows \
-         (--rate of a generator; --speed-up of a trace, or --time-unit if its times are of another unit)"
+        "{name} arrive at {asked} GB/s and the host link carries {link} GB/s: latencies are those of a \
+         growing queue (for a generator, lower --rate; for a trace, lower --speed-up, or check --time-unit)"
     ))
 }
 
@@ -223,8 +224,8 @@ fn too_close(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
     let span = arrivals_ns(facts).filter(|span| *span < ARRIVALS_NS_MIN)?;
     let span = duration(span as f64);
     Some(format!(
-        "all requests arrive within {span} (of a generator, --requests makes it longer; if it is a trace, \
-         --time-unit says the unit of its times)"
+        "all requests arrive within {span} (for a generator, raise --requests; for a trace, check \
+         --time-unit)"
     ))
 }
 
@@ -247,8 +248,8 @@ fn no_reclaim_yet(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     }
     let missing = (reads as f64 * (1.0 / worst - 1.0)).round() as u64;
     Some(format!(
-        "no data moved because of reads: {nearest}; at this load it takes up to {} more page reads until the first \
-         does",
+        "no data moved because of reads: {nearest}; at this load it would take up to {} more page reads \
+         until the first does",
         count(missing)
     ))
 }

@@ -61,47 +61,51 @@ ssd::section! {
     /// The defaults are in the manner of SNIA's Solid State Storage Performance Test Specification: written in order
     /// over the whole space, then overwritten at random to steady state.
     pub struct RunConfig {
-        /// How small the drive is made where nothing says which one it is.
+        /// How small the drive is made if none is named.
         size: SizeChoice = SizeChoice::Auto;
         /// Share of the logical space that is written in order before the measurement.
         fill_percent: f64 = 100.0, unit "%", range 0..=100;
-        /// How what was filled is overwritten at random after that.
+        /// How the filled space is overwritten at random after that.
         overwrite: OverwriteChoice = OverwriteChoice::SteadyState;
-        /// What it is overwritten with: units at random, or the workload's own writes and trims. A drive that nobody
-        /// described has `own` (docs/default-drive.md).
+        /// What it is overwritten with: random units, or the workload's own writes and trims. A drive made for the
+        /// workload has `own` (docs/default-drive.md).
         past: Past = Past::Uniform;
-        /// Pieces that each pass over the workload's own writes is cut in; their order is drawn anew for each. With 1
-        /// all passes are alike, and cleaning comes nearly for free.
+        /// Pieces that each pass over the workload's own writes is cut into, in a new random order. With 1 all
+        /// passes are alike, and cleaning is almost free.
         past_pieces: u32 = PIECES, range 1..=1_000_000;
-        /// So many times the filled space is overwritten: exactly for overwrite = "times", at most for steady_state.
+        /// How many times the filled space is overwritten: exactly for overwrite = "times", at most for
+        /// steady_state.
         overwrite_times: f64 = 10.0, range 0..=1_000;
-        /// How fast the host is thought to write that, beside cleaning: it decides how many blocks stay free.
+        /// How fast the host is assumed to write that, compared with cleaning, which decides how many blocks stay
+        /// free.
         overwrite_pace: PaceChoice = PaceChoice::Auto;
-        /// Steady state: write amplifications of four quarters of the filled space in a row differ by less, or those of
-        /// two passes over it by less than half of this.
+        /// Steady state: the write amplification of four consecutive quarters of the filled space differs by less
+        /// than this, or that of two passes over it by less than half of this.
         steady_change_percent: f64 = 2.0, unit "%", range 0.01..=50;
-        /// How a drive is brought to steady state: all of it, or as one die of it that is overwritten apart.
+        /// How a drive is brought to steady state: all of it, or by copying the state of one die that is overwritten
+        /// separately.
         steady_way: SteadyWay = SteadyWay::Auto;
-        /// Least erase count that blocks are given at the end of it.
+        /// Lowest erase count that blocks are given after that.
         erase_count_min: u32 = 0, unit "erases", range 0..=100_000_000;
-        /// Most erases that blocks are given, uniformly from erase_count_min on; 0 leaves them as they are.
+        /// Highest erase count that blocks are given, uniformly from erase_count_min; 0 leaves them as they are.
         erase_count_max: u32 = 0, unit "erases", range 0..=100_000_000;
-        /// Steps by which the cells are aged after that, in order; needs nand.errors.model = "cells". With --snapshot
-        /// only those of the command line are taken: the saved drive has its age.
+        /// Steps by which the cells are aged after that, in order; needs nand.errors.model = "cells". With
+        /// --snapshot only those on the command line count: the saved drive already has its age.
         age: AgeSteps = AgeSteps::default();
-        /// How requests reach the drive: by their arrival times, or so many in flight. Jobs of fio say that themselves.
+        /// How requests reach the drive: at their arrival times, or a fixed number in flight. fio jobs define this
+        /// themselves.
         loop_mode: LoopChoice = LoopChoice::Auto;
         /// Closed loop: requests in flight on each queue; 0 for as many as a queue holds.
         depth: u32 = 32, unit "requests", range 0..=65_536;
-        /// At most so many requests of the workload, the warm-up included; 0 for all.
+        /// Maximum number of requests, the warm-up included; 0 for all.
         requests: u64 = 0, unit "requests";
-        /// The measurement begins when so many requests have completed.
+        /// The measurement begins when this many requests have completed.
         warm_up_requests: u64 = 0, unit "requests";
-        /// Intervals of the time series at most; 0 for none. When a run outgrows them they become twice as long.
+        /// Maximum intervals of the time series; 0 for none. When a run outgrows them their length doubles.
         samples: u32 = 1_000, range 0..=1_000_000;
-        /// Whom the requests waited for is told of those from this percentile of latencies on; 0 for none.
+        /// Explains what requests waited for, from this percentile of latencies on; 0 for none.
         explain_tail: f64 = 0.0, unit "%", range 0..=99.999_9;
-        /// Whether flash operations take time.
+        /// Whether time is simulated.
         executor: ExecutorChoice = ExecutorChoice::Timed;
     }
 }

@@ -154,7 +154,7 @@ impl Session {
         self.desk.drive.now().since(self.desk.start)
     }
 
-    /// Requests that the drive has and has not answered.
+    /// Requests sent to the drive and not yet completed.
     pub fn in_flight(&self) -> usize {
         self.desk.drive.outstanding()
     }

@@ -28,7 +28,7 @@ pub(crate) fn words(what: &str) -> String {
         ["switching"] => "die busy: stopping or resuming".to_owned(),
         ["returning"] => "die held for a read retry".to_owned(),
         ["nobody"] => "die idle: not its turn".to_owned(),
-        ["page"] => "no free page: cleaning has yet to make room".to_owned(),
+        ["page"] => "no free page: cleaning still has to make room".to_owned(),
         ["room"] => "the program that makes room had not started".to_owned(),
         ["locks"] => "locks of dead data that must come first".to_owned(),
         _ => what.to_owned(),

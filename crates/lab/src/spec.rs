@@ -49,7 +49,7 @@ pub struct RunSpec {
     pub age: AgeSteps,
     /// How requests reach the drive.
     pub loop_mode: LoopMode,
-    /// The measurement begins when so many requests have completed.
+    /// The measurement begins when this many requests have completed.
     pub warm_up: u64,
     /// At most so many requests are taken from the workload, the warm-up included.
     pub requests: Option<u64>,

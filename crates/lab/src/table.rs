@@ -456,7 +456,7 @@ fn buffer(result: &RunResult) -> String {
     let parts = [
         (buffer.hits, "units read from it"),
         (buffer.misses, "units read from flash"),
-        (buffer.unmapped_reads, "units read that hold nothing"),
+        (buffer.unmapped_reads, "units read that were never written"),
         (buffer.overwrites, "units overwritten in it"),
         (buffer.stalls, "writes waited for room"),
     ];
@@ -530,7 +530,7 @@ fn separation(result: &RunResult) -> String {
     };
     let unknown = match contexts_turned_away {
         0 => String::new(),
-        units => format!("{units} units of others, which it has no room for; "),
+        units => format!("{units} units of others, for which it has no room; "),
     };
     let most = work.units.iter().rposition(|units| *units > 0).map_or(0, |last| last + 1);
     let what = firmware_blocks(result);

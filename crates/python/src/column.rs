@@ -8,8 +8,8 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// A column of a table. Numbers are a buffer: `memoryview(column)` and `numpy.asarray(column)` copy nothing. Of names
-/// the buffer is their codes, places in `names`.
+/// A column of a table. Numbers are a buffer: `memoryview(column)` and `numpy.asarray(column)` copy nothing. For
+/// names the buffer holds their codes, indexes into `names`.
 #[pyclass(module = "wordline", frozen)]
 pub struct Column {
     /// Its name.
@@ -54,7 +54,7 @@ impl Column {
     /// It looks at nothing.
     unsafe fn __releasebuffer__(&self, _view: *mut ffi::Py_buffer) {}
 
-    /// The names that codes stand for; None where there are no codes.
+    /// The names that the codes stand for; None if there are no codes.
     #[getter]
     fn names(&self) -> Option<Vec<&'static str>> {
         match &*self.data {
@@ -63,7 +63,7 @@ impl Column {
         }
     }
 
-    /// As an array of numpy: numbers without a copy, read-only; names and texts as an array of `str`.
+    /// As a numpy array: numbers without a copy, read-only; names and texts as an array of `str`.
     pub fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let numpy = slf.py().import("numpy")?;
         match &*slf.get().data {
@@ -100,11 +100,11 @@ pub unsafe fn fill(of: Bound<'_, Column>, view: *mut ffi::Py_buffer, flags: c_in
         return Err(PyBufferError::new_err("no view"));
     }
     if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
-        return Err(PyBufferError::new_err("what was measured is not written to; copy it first"));
+        return Err(PyBufferError::new_err("measurements are read-only; copy them first"));
     }
     let column = of.get();
     let Some((values, size, format)) = parts(&column.data) else {
-        return Err(PyBufferError::new_err(format!("{} holds words, not numbers", column.name)));
+        return Err(PyBufferError::new_err(format!("{} contains text, not numbers", column.name)));
     };
     let length = column.shape[0] * size as isize;
     let wants = |flag: c_int| flags & flag == flag;

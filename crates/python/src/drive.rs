@@ -24,8 +24,8 @@ use workload::{Prepared, Request, Spec};
 /// How a snapshot begins.
 const MAGIC: &[u8] = b"wordline drive\n";
 
-/// A drive. It is new until it is preconditioned, aged or run: its first run makes it a past, as `wordline run` does,
-/// and later ones go on from where it is.
+/// A drive. It is new until it is preconditioned, aged or run: its first run preconditions it, as `wordline run`
+/// does, and later ones continue from there.
 #[pyclass(module = "wordline", frozen)]
 pub struct Drive {
     job: Job,
@@ -103,7 +103,7 @@ fn load(job: &Job, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load> {
     let path: PathBuf = of.extract()?;
     if is_config(&path) {
         let message = format!(
-            "{}\n    found:   a configuration\n    allowed: a trace or a job file of fio; wordline.run() and \
+            "{}\n    found:   a configuration\n    allowed: a trace or a fio job file; wordline.run() and \
              Drive.from_toml() take configurations",
             path.display()
         );
@@ -252,8 +252,8 @@ impl Drive {
 
 #[pymethods]
 impl Drive {
-    /// A drive that ships with Wordline, by its name (`wordline presets`), with other settings:
-    /// `Drive.preset("straw", {"ftl.gc_victim.policy": "fifo"})`. `policies` are of your own, for `gc_victim`,
+    /// A drive that ships with Wordline, by its name (`wordline presets`), with settings of your own:
+    /// `Drive.preset("straw", {"ftl.gc_victim.policy": "fifo"})`. `policies` are your own, for `gc_victim`,
     /// `wear_leveling` and `stream`: a function, a C address (an int), or the path of a library.
     #[staticmethod]
     #[pyo3(signature = (name, settings=None, policies=None))]
@@ -269,7 +269,8 @@ impl Drive {
         Drive::build(py, job.giving(given))
     }
 
-    /// The drive of a configuration: a path, or its text. Without a drive in it, it is the default one, in full size.
+    /// The drive of a configuration, given as a path or text. If it names no drive, this is the default one, in full
+    /// size.
     #[staticmethod]
     #[pyo3(signature = (config, settings=None, policies=None))]
     fn from_toml(
@@ -300,7 +301,7 @@ impl Drive {
         self.prepare(py, values::run_layers(run)?, false, true)
     }
 
-    /// Makes its cells older, step by step: `drive.age("cycle to 3000", "retain 3 months at 40 C")`.
+    /// Ages its cells, step by step: `drive.age("cycle to 3000", "retain 3 months at 40 C")`.
     #[pyo3(signature = (*steps))]
     fn age(&self, py: Python<'_>, steps: Vec<String>) -> PyResult<()> {
         let run = PyDict::new(py);
@@ -308,11 +309,11 @@ impl Drive {
         self.prepare(py, values::run_layers(Some(&run))?, true, false)
     }
 
-    /// Serves a workload, and tells what was measured. It is a path (a trace, a job file of fio), a dict (the settings
-    /// of a `[workload]`: `{"pattern": "zipf", "count": 100_000}`), columns of requests (`{"lba": array, "sectors":
-    /// array, "op": array, "arrival_ns": array}`; without the last they are kept in flight), or, if it is none, that of
-    /// the drive's configuration. Other keywords are keys of `[run]`: `depth`, `requests`, `samples`, `explain_tail`
-    /// ...
+    /// Serves a workload, and returns what was measured. The workload is a path (a trace, a fio job file), a dict
+    /// (the settings of a `[workload]`: `{"pattern": "zipf", "count": 100_000}`), columns of requests (`{"lba":
+    /// array, "sectors": array, "op": array, "arrival_ns": array}`; without the last they are kept in flight), or, if
+    /// None, that of the drive's configuration. Other keywords are keys of `[run]`: `depth`, `requests`, `samples`,
+    /// `explain_tail` ...
     #[pyo3(signature = (workload=None, *, name=None, keep_requests=false, request_log=None, cache=true, **run))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run(
@@ -347,8 +348,8 @@ impl Drive {
         told(py, result, blocks, &config)
     }
 
-    /// Begins a run that is fed piece by piece; `arrivals=True` if requests come at their times, and keywords as of
-    /// `run`. The drive is busy until it is finished.
+    /// Begins a run that is fed piece by piece; `arrivals=True` if requests arrive at given times, other keywords as
+    /// for `run`. The drive is busy until the session is finished.
     #[pyo3(signature = (*, arrivals=false, name=None, keep_requests=false, request_log=None, cache=true, **run))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn session(
@@ -393,13 +394,13 @@ impl Drive {
         Ok(Session::new(session, Arc::clone(&this.slot), this.text.clone()))
     }
 
-    /// Asks what the drive does in another thread to end; the drive stays as it is then.
+    /// Asks a run in another thread to end; the drive keeps its state at that point.
     fn stop(&self) {
         self.stop.lock().unwrap_or_else(PoisonError::into_inner).ask();
     }
 
-    /// The whole drive as bytes, for `Drive.restore`. Pickles hold the same; as with any pickle, load none that you do
-    /// not trust.
+    /// The whole drive as bytes, for `Drive.restore`. Pickles hold the same; as with any pickle, load only those you
+    /// trust.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let guard = self.slot.lock()?;
         let Some(handle) = guard.as_ref() else { return Err(errors::busy()) };
@@ -412,8 +413,8 @@ impl Drive {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// A drive as it was when its snapshot was made: the bytes of `snapshot()`, or the path of a file that
-    /// `wordline run --save-snapshot` has written, whose configuration lies beside it.
+    /// A drive from a snapshot: the bytes of `snapshot()`, or the path of a file written by `wordline run
+    /// --save-snapshot`, with its configuration beside it.
     #[classmethod]
     fn restore(_class: &Bound<'_, PyType>, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<Self> {
         match snapshot.cast::<PyBytes>() {
@@ -427,7 +428,7 @@ impl Drive {
         Ok((slf.get_type().getattr("restore")?, (slf.get().snapshot(slf.py())?,)))
     }
 
-    /// Its blocks as they are: a row a block; superblocks count as one.
+    /// Its blocks, one row each; superblocks count as one.
     #[getter]
     fn blocks(&self) -> PyResult<Table> {
         let guard = self.slot.lock()?;
@@ -435,7 +436,7 @@ impl Drive {
         Ok(Table::of(BlockTable::of(&handle.drive).table()))
     }
 
-    /// What it has counted since its last run began, by name (docs/results.md says what each is).
+    /// Its counters since its last run began, by name (docs/results.md explains each).
     #[getter]
     fn counters(&self) -> PyResult<std::collections::BTreeMap<&'static str, u64>> {
         let guard = self.slot.lock()?;
@@ -464,13 +465,13 @@ impl Drive {
 
 /// The drive of `snapshot()`'s bytes.
 fn of_bytes(py: Python<'_>, snapshot: &[u8]) -> PyResult<Drive> {
-    let wrong = |what: &str| SnapshotError::new_err(format!("no snapshot of a drive: {what}"));
+    let wrong = |what: &str| SnapshotError::new_err(format!("not a snapshot of a drive: {what}"));
     let rest = snapshot.strip_prefix(MAGIC).ok_or_else(|| wrong("it begins otherwise"))?;
     let (is_used, rest) = rest.split_first().ok_or_else(|| wrong("it is cut off"))?;
     let (length, rest) = rest.split_first_chunk().ok_or_else(|| wrong("it is cut off"))?;
     let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
     let (text, rest) = rest.split_at_checked(length).ok_or_else(|| wrong("it is cut off"))?;
-    let text = String::from_utf8(text.to_vec()).map_err(|_| wrong("its configuration is no text"))?;
+    let text = String::from_utf8(text.to_vec()).map_err(|_| wrong("its configuration is not text"))?;
     restored(py, Job::of_text(Path::new("snapshot"), text), rest, *is_used != 0)
 }
 
@@ -520,9 +521,9 @@ fn feed_all(
     (result, blocks)
 }
 
-/// All that `wordline run` does: a workload, on a drive that is named, or made as small as serves for it. `workload` is
-/// a path (a trace, a job file of fio, a configuration with a workload) or a dict (the settings of a `[workload]`);
-/// `settings` are those of `--set`; other keywords are keys of `[run]`.
+/// Everything that `wordline run` does: a workload, on a named drive, or on one made for it. `workload` is a path (a
+/// trace, a fio job file, a configuration with a workload) or a dict (the settings of a `[workload]`); `settings` are
+/// those of `--set`; other keywords are keys of `[run]`.
 #[pyfunction]
 #[pyo3(signature = (workload, drive=None, settings=None, *, name=None, keep_requests=false, request_log=None,
                     cache=true, **run))]

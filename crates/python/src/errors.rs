@@ -5,30 +5,30 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use workload::WorkloadError as Wrong;
 
-pyo3::create_exception!(wordline, WordlineError, PyException, "What all errors of Wordline are.");
+pyo3::create_exception!(wordline, WordlineError, PyException, "Base class of all Wordline errors.");
 pyo3::create_exception!(
     wordline,
     ConfigError,
     WordlineError,
-    "A configuration or a setting makes no sense: which key, what was found, what is allowed."
+    "A configuration or setting is invalid: which key, what was found, what is allowed."
 );
 pyo3::create_exception!(
     wordline,
     WorkloadError,
     WordlineError,
-    "A workload makes no sense, or its file cannot be read on: which file and line, or which key."
+    "A workload is invalid, or its file cannot be read: which file and line, or which key."
 );
 pyo3::create_exception!(
     wordline,
     RunError,
     WordlineError,
-    "A run did not come to its end. `result` is what was measured until then, a Result, or None."
+    "A run did not finish. `result` is what was measured so far, a Result, or None."
 );
 pyo3::create_exception!(
     wordline,
     SnapshotError,
     WordlineError,
-    "A snapshot is damaged or of another layout, or the drive cannot be saved."
+    "A snapshot is damaged or has another layout, or the drive cannot be saved."
 );
 
 /// Somebody else has the drive.
@@ -38,9 +38,7 @@ pub fn busy() -> PyErr {
 
 /// A call panicked while it had the drive.
 pub fn lost() -> PyErr {
-    WordlineError::new_err(
-        "the drive is gone: an earlier call failed by a fault of Wordline's own; build it anew",
-    )
+    WordlineError::new_err("the drive is gone: an earlier call hit a bug in Wordline; build the drive again")
 }
 
 /// A job that cannot be.

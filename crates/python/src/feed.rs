@@ -55,7 +55,7 @@ pub fn requests(of: &Bound<'_, PyDict>) -> PyResult<(Vec<Request>, bool)> {
         let arrival_ns = arrival.as_ref().map_or(0, |times| times[row]);
         let at = |name: &str| format!("{name}[{row}]");
         if arrival_ns < before {
-            return Err(wrong(&at("arrival_ns"), arrival_ns, "times that do not go back"));
+            return Err(wrong(&at("arrival_ns"), arrival_ns, "times that do not go backwards"));
         }
         before = arrival_ns;
         let sectors = length(sectors[row], op[row]).map_err(|found| wrong(&at("sectors"), found, LENGTHS))?;
@@ -66,7 +66,7 @@ pub fn requests(of: &Bound<'_, PyDict>) -> PyResult<(Vec<Request>, bool)> {
 }
 
 /// Sectors that a request may have.
-const LENGTHS: &str = "1 to 4294967295, and 0 of a flush";
+const LENGTHS: &str = "1 to 4294967295, and 0 for a flush";
 
 /// The sectors of a request, or what was found that it cannot have.
 fn length(sectors: u64, op: OpCode) -> Result<u32, u64> {

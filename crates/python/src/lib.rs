@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: lab::memory::HugePages = lab::memory::HugePages;
 
-/// Drives of NAND flash, simulated. See the package `wordline`, which is what to import.
+/// Simulated NAND-flash drives. Import the package `wordline` instead of this module.
 #[pymodule]
 mod _core {
     #[pymodule_export]
@@ -57,13 +57,13 @@ mod _core {
     }
 }
 
-/// The version with the commit that it was built from, as results tell it.
+/// The version with the commit that it was built from, as in results.
 #[pyfunction]
 fn version() -> String {
     lab::result::version()
 }
 
-/// Does what a command line asks for, whose first word is the program's name; returns its exit code. `worker` is the
+/// Runs a command line, whose first word is the program's name; returns its exit code. `worker` is the
 /// command line that starts this program as a worker of sweeps.
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<std::ffi::OsString>, worker: Vec<std::ffi::OsString>) -> PyResult<u8> {

@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The blocks of a lane, counted from 0, as a policy for `gc_victim` or `wear_leveling` is shown them. Its arrays are
+/// The blocks of a lane, counted from 0, as seen by a policy for `gc_victim` or `wear_leveling`. Its arrays are
 /// filled anew for each call: copy what is to be kept.
 #[pyclass(module = "wordline")]
 pub struct Lane {
@@ -56,7 +56,7 @@ pub struct Lane {
     call: u64,
 }
 
-/// A unit of data that is about to be programmed, as a policy for `stream` is shown it. What nobody said is 0.
+/// A unit of data that is about to be programmed, as seen by a policy for `stream`. What nobody said is 0.
 #[pyclass(module = "wordline", frozen)]
 pub struct Unit {
     /// 1 the host has written it, 2 it is moved, 3 it may be moved and may stay: note nothing.
@@ -131,7 +131,7 @@ impl Function {
         answer.extract(py).map(Some).map_err(|_| {
             let shown =
                 answer.bind(py).repr().map_or_else(|_| "something else".to_owned(), |text| text.to_string());
-            format!("{shown}, which is no whole number from 0")
+            format!("{shown}, which is not a whole number from 0")
         })
     }
 }
@@ -271,8 +271,8 @@ impl StreamPolicy for StreamFunction {
     }
 }
 
-/// Policies by their families, with the settings that make the drive ask for them. Each is a function, a C address, or
-/// the path of a library.
+/// Policies by their families, with the settings that make the drive ask for them. Each is a function, a C address,
+/// or the path of a library.
 pub fn policies(of: Option<&Bound<'_, PyDict>>) -> PyResult<(ExternalPolicies, Vec<String>)> {
     let (mut given, mut settings) = (ExternalPolicies::default(), Vec::new());
     for (name, policy) in of.into_iter().flat_map(|of| of.iter()) {

@@ -109,7 +109,7 @@ pub fn told(
 
 #[pymethods]
 impl Result {
-    /// Everything, as `result.json` has it.
+    /// Everything in `result.json`, as a dict.
     fn to_dict(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         // A copy: what is written into it is the caller's.
         let copied = py.import("copy")?.call_method1("deepcopy", (self.dict(py)?,))?;
@@ -121,7 +121,7 @@ impl Result {
         self.inner.to_json()
     }
 
-    /// A value by its key, or by a path of keys with dots between.
+    /// A value by its key, or by a dotted path of keys.
     fn __getitem__<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
         let dict = self.dict(py)?;
         if let Some(value) = dict.get_item(key)? {
@@ -145,7 +145,7 @@ impl Result {
         key.extract::<String>().is_ok_and(|key| self.__getitem__(py, &key).is_ok())
     }
 
-    /// A value by its key or path, or something else where there is none.
+    /// A value by its key or path, or a default.
     #[pyo3(signature = (key, default=None))]
     fn get<'py>(
         &self,
@@ -164,12 +164,12 @@ impl Result {
         Ok(self.dict(py)?.len())
     }
 
-    /// Keys with their values, as of a dict.
+    /// Keys with their values, as for a dict.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.dict(py)?.call_method0("items")
     }
 
-    /// The values, as of a dict.
+    /// The values, as for a dict.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.dict(py)?.call_method0("values")
     }
@@ -179,19 +179,19 @@ impl Result {
         self.dict(py)?.call_method0("keys")
     }
 
-    /// Time series of the run, a row an interval; None of a run without (`samples=0`, or no time passes).
+    /// Time series of the run, one row per interval; None without one (`samples=0`, or a functional run).
     #[getter]
     fn timeseries(&self, py: Python<'_>) -> PyResult<Option<Py<Table>>> {
         self.of_series(py, 0)
     }
 
-    /// The same of dies, a row an interval and die.
+    /// The same for dies, one row per interval and die.
     #[getter]
     fn dies(&self, py: Python<'_>) -> PyResult<Option<Py<Table>>> {
         self.of_series(py, 1)
     }
 
-    /// The same of channels.
+    /// The same for channels.
     #[getter]
     fn channels(&self, py: Python<'_>) -> PyResult<Option<Py<Table>>> {
         self.of_series(py, 2)
@@ -203,14 +203,13 @@ impl Result {
         Ok(self.tables(py)?.blocks.as_ref().map(|table| table.clone_ref(py)))
     }
 
-    /// Each request, in the order of completion; None unless the run was told `keep_requests=True`.
+    /// Each request, in order of completion; None unless the run had `keep_requests=True`.
     #[getter]
     fn requests(&self, py: Python<'_>) -> PyResult<Option<Py<Table>>> {
         Ok(self.tables(py)?.requests.as_ref().map(|table| table.clone_ref(py)))
     }
 
-    /// The result as a page for a browser: one file that needs no network. Written to `path` if one is given; the text
-    /// otherwise.
+    /// The HTML report: one file that needs no network. Written to `path` if given, otherwise returned as text.
     #[pyo3(signature = (path=None))]
     fn report(&self, path: Option<PathBuf>) -> PyResult<Option<String>> {
         let page = report::page(&self.inner);
@@ -224,8 +223,8 @@ impl Result {
         }
     }
 
-    /// Writes a folder as `wordline run --out` does: result.json, tables, plots, the page, the configuration. Returns
-    /// the files.
+    /// Writes a folder as `wordline run --out` does: result.json, tables, plots, the report, the configuration.
+    /// Returns the files.
     fn save(&self, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
         let written = report::write(&folder, &self.inner, &self.config);
         written.map_err(|error| PyOSError::new_err(error.to_string()))

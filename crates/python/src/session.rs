@@ -11,8 +11,8 @@ use pyo3::types::PyDict;
 use ssd::Completion;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
-/// A run whose requests come piece by piece: `feed`, `completions`, `feed` ... `finish`. It does what the run of the
-/// same requests would do, however they are cut. Its drive is busy until it is finished.
+/// A run that is fed piece by piece: `feed`, `completions`, `feed` ... `finish`. However the requests are divided,
+/// the result is that of one run with all of them. Its drive is busy until it is finished.
 #[pyclass(module = "wordline", frozen)]
 pub struct Session {
     inner: Mutex<Option<lab::Session>>,
@@ -44,7 +44,7 @@ impl Session {
     fn passes(&self, key: &str, (first, last): (u64, u64)) -> PyResult<()> {
         let mut before = self.last_ns.lock().unwrap_or_else(PoisonError::into_inner);
         if first < *before {
-            let allowed = format!("{} or later, as what was fed before", *before);
+            let allowed = format!("{} or later, like the requests fed before", *before);
             return Err(feed::wrong(key, first, &allowed));
         }
         *before = last;
@@ -67,13 +67,13 @@ impl Session {
 }
 
 fn finished() -> PyErr {
-    errors::WordlineError::new_err("the session is finished; its drive begins another with drive.session()")
+    errors::WordlineError::new_err("the session is finished; start another with drive.session()")
 }
 
 #[pymethods]
 impl Session {
-    /// Requests to come, as columns of equal length: `lba` and `sectors` (512 bytes), `op` (names, or 0 read, 1 write,
-    /// 2 trim, 3 flush), and `arrival_ns` where requests come at their times.
+    /// Requests to come, as columns of equal length: `lba` and `sectors` (512 bytes), `op` (names, or 0 read, 1
+    /// write, 2 trim, 3 flush), and `arrival_ns` if requests arrive at given times.
     #[pyo3(signature = (requests=None, **columns))]
     fn feed(
         &self,
@@ -96,8 +96,8 @@ impl Session {
         Ok(())
     }
 
-    /// One request to come, from plain values: a call for each, where what comes next depends on what came of the last.
-    /// `op` is a name or a number, as of `feed`.
+    /// One request, from plain values, for when each request depends on the outcome of the last. `op` is a name or a
+    /// number, as for `feed`.
     #[pyo3(signature = (op, lba, sectors, arrival_ns=None, fua=false))]
     fn submit(
         &self,
@@ -115,12 +115,12 @@ impl Session {
         self.with(py, |session| session.feed(&[request]))
     }
 
-    /// Lets time pass to there, ns since the session began.
+    /// Advances simulated time to this point, in ns since the session began.
     fn advance_to(&self, py: Python<'_>, ns: u64) -> PyResult<()> {
         self.with(py, |session| session.advance_to(ns))
     }
 
-    /// What has completed since this was last asked, in order: a table with times in ns since the session began.
+    /// What has completed since the last call, in order: a table with times in ns since the session began.
     fn completions(&self, py: Python<'_>) -> PyResult<Table> {
         let (done, start) = self.with(py, |session| {
             let start = session.drive().now().0 - session.now_ns();
@@ -145,13 +145,13 @@ impl Session {
         self.with(py, |session| Ok(session.now_ns()))
     }
 
-    /// Requests that the drive has and has not answered.
+    /// Requests sent to the drive and not yet completed.
     #[getter]
     fn in_flight(&self, py: Python<'_>) -> PyResult<usize> {
         self.with(py, |session| Ok(session.in_flight()))
     }
 
-    /// Serves what was fed, and tells what was measured. The drive is free again.
+    /// Serves all requests fed so far, and returns what was measured. The drive is free again.
     fn finish(&self, py: Python<'_>) -> PyResult<Result> {
         let session = match self.inner.try_lock() {
             Ok(mut session) => session.take().ok_or_else(finished)?,

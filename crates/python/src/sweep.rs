@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// A sweep that is about to be run: what it asks for, and the folder in which it is kept.
+/// A sweep to be run: its plan, and the folder that keeps it.
 #[pyclass(module = "wordline", frozen)]
 pub struct SweepPlan {
     plan: lab::sweep::SweepPlan,
@@ -71,7 +71,7 @@ impl SweepPlan {
 
     /// Keeps what a worker answered.
     fn keep(&self, outcome: &str) -> PyResult<()> {
-        let strange = || RunError::new_err("a worker answered what is no result of this sweep");
+        let strange = || RunError::new_err("a worker's answer is not a result of this sweep");
         let outcome: Outcome = serde_json::from_str(outcome).map_err(|_| strange())?;
         let run = self.plan.runs.iter().find(|run| run.id == outcome.id).ok_or_else(strange)?;
         outcome.write(&self.folder.file(run)).map_err(unwritten)
@@ -104,8 +104,8 @@ impl SweepWorker {
         Ok(SweepWorker { worker: Mutex::new(Worker::giving(given)), stop: Stop::default() })
     }
 
-    /// Carries out an order: what came of it, for `SweepPlan.keep`, and why nothing did. One of both is None; both are
-    /// once it is stopped. Aged drives are kept where this machine keeps them.
+    /// Carries out an order: what came of it, for `SweepPlan.keep`, and why nothing did. One of both is None; both
+    /// are once it is stopped. Aged drives are kept where this machine keeps them.
     fn run(&self, py: Python<'_>, order: &str) -> PyResult<(Option<String>, Option<String>)> {
         let mut order: Order = serde_json::from_str(order)
             .map_err(|error| ConfigError::new_err(format!("no order of a sweep: {error}")))?;
@@ -124,13 +124,13 @@ impl SweepWorker {
         }
     }
 
-    /// Asks what it does in another thread to end.
+    /// Asks a run in another thread to end.
     fn stop(&self) {
         self.stop.ask();
     }
 }
 
-/// A hash of all sources that decide what a drive does: programs of one answer alike.
+/// A hash of all sources that affect results: programs with the same hash give the same results.
 #[pyfunction]
 pub fn sources() -> &'static str {
     lab::SOURCES

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use std::sync::Arc;
 
-/// A table of what was measured: `table["latency_ns"]` is an array of numpy. polars, pyarrow and whatever else takes
-/// Arrow's streams read it as it is: `polars.DataFrame(table)`.
+/// A table of measurements: `table["latency_ns"]` is a numpy array. polars, pyarrow and anything else that accepts
+/// Arrow streams reads it directly: `polars.DataFrame(table)`.
 #[pyclass(module = "wordline", frozen)]
 pub struct Table {
     name: String,
@@ -45,7 +45,7 @@ impl Table {
         self.columns.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Names of the columns, as of a dict.
+    /// Names of the columns, as for a dict.
     fn keys(&self) -> Vec<String> {
         self.columns()
     }
@@ -73,12 +73,12 @@ impl Table {
         Ok(Column::new(name, data))
     }
 
-    /// A column as an array of numpy.
+    /// A column as a numpy array.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         Column::to_numpy(&Bound::new(py, self.column(name)?)?)
     }
 
-    /// All columns as arrays of numpy, by name.
+    /// All columns as numpy arrays, by name.
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for (name, _) in &self.columns {
@@ -87,7 +87,7 @@ impl Table {
         Ok(all)
     }
 
-    /// As a DataFrame of pandas, from arrays of numpy: without pyarrow.
+    /// As a pandas DataFrame, made from numpy arrays: pyarrow is not needed.
     fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("pandas")?.call_method1("DataFrame", (self.to_numpy(py)?,))
     }

@@ -42,7 +42,7 @@ fn number(value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     let found = value.get_type().name()?;
     Err(PyTypeError::new_err(format!(
-        "found {found}, allowed: a text, a number, True, False, or a list of these"
+        "found {found}, allowed: text, a number, True, False, or a list of these"
     )))
 }
 

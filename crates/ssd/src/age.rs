@@ -434,8 +434,8 @@ impl AgeStep {
         match *self {
             AgeStep::Cycle { to, .. } if chip.ages() && to > most => {
                 let allowed = format!(
-                    "at most {most} cycles, where the table of ftl.read_reclaim ends (ftl.read_reclaim.policy = \
-                     \"never\" has none)"
+                    "at most {most} cycles, where the table of ftl.read_reclaim ends \
+                     (ftl.read_reclaim.policy = \"never\" has no table)"
                 );
                 Err(AgeError::BeyondTables { found: format!("cycle to {to}"), allowed })
             }
@@ -482,7 +482,7 @@ impl AgeStep {
         {
             return Err(AgeError::BeyondTables {
                 found: format!(
-                    "cycle to {to}, which wears the worst block like {worn} cycles of the average one"
+                    "cycle to {to}, which wears the worst block as much as {worn} cycles wear the average one"
                 ),
                 allowed: format!("wear of {MOST_CYCLES} cycles: the tables of the cells end there"),
             });
@@ -509,7 +509,7 @@ impl AgeStep {
             return Err(AgeError::BeyondTables {
                 found: format!("{:.1} years at {reference} C", years(ticks)),
                 allowed: format!(
-                    "{:.1} years at {reference} C from here on: the tables of the cells end there",
+                    "{:.1} years at {reference} C from now on: the cells' tables end there",
                     years(left as f64)
                 ),
             });

@@ -27,7 +27,7 @@ fn check_good_blocks(cfg: &DriveConfig, streams: Streams, good: u32) -> Result<(
     }
     let keys = ["nand.reliability.factory_bad_ppm", "drive.over_provisioning_percent", "drive.seed"];
     let keys = keys.map(|key| KeyAt { key: key.to_owned(), origin: None }).to_vec();
-    let found = format!("the factory left {good} good blocks in the poorest lane");
+    let found = format!("the lane with the most factory bad blocks has {good} good blocks");
     let mut allowed = format!("at least {needed} to hold the data and clean");
     let fit = (u64::from(streams.count) + u64::from(good)).saturating_sub(needed);
     if streams.count > 2 && fit > 0 {
@@ -48,7 +48,7 @@ fn check_memory(bytes: u64) -> Result<(), ConfigErrors> {
     let keys = keys.map(|key| KeyAt { key: key.to_owned(), origin: None }).to_vec();
     let (whole, tenths) = (bytes >> 30, ((bytes & ((1 << 30) - 1)) * 10) >> 30);
     let found = format!(
-        "the tables of this drive need {whole}.{tenths} GiB of memory, which this machine does not give"
+        "the tables of this drive need {whole}.{tenths} GiB of memory, which this machine does not have"
     );
     let allowed = "a smaller drive, or larger mapping units (ftl.mapping.unit)".to_owned();
     let problem = Problem::Conflict { found, allowed };

@@ -86,7 +86,7 @@ impl Drive {
     pub fn save(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
         if let Some(family) = self.external().family() {
             let what = format!(
-                "the drive cannot be saved: {family} is a policy of the program, not of a configuration"
+                "the drive cannot be saved: {family} is a policy from the program, not from a configuration"
             );
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, what));
         }

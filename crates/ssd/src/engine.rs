@@ -555,7 +555,7 @@ impl State {
         flash.broken_bound().map_or(Ok(()), |broken| Err(broken.to_string()))?;
         let left = flash.pool.in_flight() + host.working();
         if events.is_empty() && left > 0 {
-            return Err(format!("nothing will happen, but {left} operations and commands are under way"));
+            return Err(format!("no events are left, but {left} operations and commands are in flight"));
         }
         Ok(())
     }

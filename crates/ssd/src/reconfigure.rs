@@ -67,9 +67,9 @@ pub enum ReconfigureError {
 impl fmt::Display for ReconfigureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Other => write!(f, "the drive is of another configuration"),
+            Self::Other => write!(f, "the drive has another configuration"),
             Self::Busy => {
-                write!(f, "the drive is busy, and changes its configuration only when nothing is under way")
+                write!(f, "the drive is busy, and can change its configuration only when idle")
             }
             Self::Fixed(keys) => write!(
                 f,
@@ -102,7 +102,7 @@ pub(crate) fn reconfigured(
         return Err(ReconfigureError::Busy);
     }
     if let Some(family) = (External { ftl: &state.ftl }).family() {
-        let why = format!("{family} is a policy of the program, which cannot be kept");
+        let why = format!("{family} is a policy from the program, which cannot be kept");
         return Err(ReconfigureError::Unfit(why));
     }
     let fresh = State::new(cfg, policies).map_err(ReconfigureError::Config)?;

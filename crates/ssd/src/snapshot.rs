@@ -49,7 +49,7 @@ impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { expected, found } => {
-                write!(f, "the snapshot is not whole: {found} bytes were found, {expected} expected")
+                write!(f, "the snapshot is incomplete: found {found} bytes, expected {expected}")
             }
             Self::NotASnapshot => {
                 write!(f, "this is not a Wordline snapshot: its first bytes are not WLSNAP")
@@ -59,9 +59,10 @@ impl fmt::Display for SnapshotError {
             }
             Self::OtherConfig { expected, found } => write!(
                 f,
-                "the snapshot is of a drive of another configuration (hash {found:016x}, here {expected:016x})"
+                "the snapshot is of a drive with another configuration (hash {found:016x}, here \
+                 {expected:016x})"
             ),
-            Self::Damaged => write!(f, "the snapshot is damaged: its checksum does not fit"),
+            Self::Damaged => write!(f, "the snapshot is damaged: its checksum does not match"),
             Self::Malformed(what) => write!(f, "the snapshot cannot be read: {what}"),
         }
     }

@@ -219,7 +219,7 @@ impl fmt::Display for WorkloadError {
                 let fitting = fitting.join(", or ");
                 write!(
                     f,
-                    "{cause}\n    no line at its beginning is of the format {named}; it looks like {fitting}"
+                    "{cause}\n    none of its first lines is in the format {named}; it looks like {fitting}"
                 )
             }
             Problem::UnknownUnits { file, candidates, is_too_fast } => {
@@ -231,14 +231,14 @@ impl fmt::Display for WorkloadError {
             Problem::NothingSelected { file, asked, left_out, others } => {
                 let counts: Vec<String> =
                     left_out.iter().map(|(why, count)| format!("{count} {}", why.text())).collect();
-                write!(f, "{file}: no request is left by {asked}: {}", counts.join(", "))?;
+                write!(f, "{file}: no request passes {asked}: {}", counts.join(", "))?;
                 if others.is_empty() { Ok(()) } else { write!(f, "; it has {}", others.join(", ")) }
             }
             Problem::Changed { file } => write!(f, "{file}: changed while it was being used"),
             Problem::OutOfRange { request, lba, sectors, drive_sectors } => write!(
                 f,
                 "request {request}: sectors {lba} to {} are beyond the drive's {drive_sectors} sectors \
-                 (address = \"wrap\" or \"compact\" would fit it in)",
+                 (address = \"wrap\" or \"compact\" would make it fit)",
                 lba.saturating_add(u64::from(*sectors)).saturating_sub(1),
             ),
             Problem::DoesNotFit { what, needed_sectors, drive_sectors, advice } => write!(
@@ -280,9 +280,9 @@ fn not_recognised(
     }
     write!(
         f,
-        "\n    `wordline formats` shows the columns of each; if it is one of them, name it (--format NAME, or \
-         workload.format), and the first line that does not fit will be told; if it is another text with columns, say \
-         what they are (--columns)"
+        "\n    `wordline formats` shows the columns of each. If it is one of them, name it (--format NAME, \
+         or workload.format) to see the first line that does not fit; if it is another text with columns, \
+         describe them (--columns)"
     )
 }
 
@@ -303,7 +303,7 @@ fn unknown_units(
     is_too_fast: bool,
 ) -> fmt::Result {
     let why = if is_too_fast { "in which it is slow enough for a drive" } else { "that fits alone" };
-    write!(f, "{file}: its numbers do not say their unit, and there is none {why}:")?;
+    write!(f, "{file}: its numbers do not name their unit, and there is none {why}:")?;
     for one in candidates {
         write!(f, "\n    {}: {}", one.units("times in", "addresses in"), one.pace.figures())?;
     }

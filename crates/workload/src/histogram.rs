@@ -42,17 +42,17 @@ choice! {
 generator! {
     /// A generator from a file of addresses and how often each was accessed.
     pub struct HistogramSpec {
-        /// The file: a header, then an address and a count a line, with a comma between; text, gzip or zstd.
+        /// The file: a header, then one address and count per line, separated by a comma; text, gzip or zstd.
         histogram: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
         /// Requests to generate; 0 for as many as the file counts.
         count: u64 = 0, unit "requests", allowed "", if |_| true;
-        /// What the addresses are numbers of.
+        /// Unit of the addresses.
         address_unit: AddressUnit = AddressUnit::Bytes, unit "", allowed "", if |_| true;
-        /// Where they lie on the drive.
+        /// Where the addresses are placed on the drive.
         address: Placement = Placement::Compact, unit "", allowed "", if |_| true;
         /// Share of reads; the others are writes.
         read_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
-        /// Size of each request, or a list of sizes, or of [size, weight] pairs: the file does not say it.
+        /// Size of each request, or a list of sizes, or of [size, weight] pairs; the file has no sizes.
         size_bytes: Sizes = Sizes(vec![(4096, 1)]), unit "bytes", allowed "", if |_| true;
     }
 }

@@ -89,7 +89,7 @@ impl Input {
         let (bytes, compressed) = unpack(&magic, again).map_err(fail)?;
         let (start, bytes) = peek(bytes, TAR_HEADER_BYTES).map_err(fail)?;
         if is_tar(&start) {
-            let message = "it is a tar archive; unpack it (tar -xf) and name one trace in it".to_owned();
+            let message = "it is a tar archive; unpack it (tar -xf) and give one trace in it".to_owned();
             return Err(Problem::File { file, action: "open", message }.into());
         }
         let bytes = Box::new(bytes);
@@ -189,7 +189,7 @@ fn unpack(magic: &[u8], bytes: impl Read + Send + 'static) -> io::Result<(Box<dy
     match others.iter().find(|(first, _)| magic.starts_with(first)) {
         Some((_, name)) => Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            format!("it is a {name}; unpack it, and name one trace in it; allowed: text, {PACKED_BY}"),
+            format!("it is a {name}; unpack it, and give one trace in it; allowed: text, {PACKED_BY}"),
         )),
         None => Ok((Box::new(bytes), false)),
     }

@@ -181,16 +181,16 @@ impl Rule {
                 Ok(Which::Numbers(first as u32..=last as u32))
             }
             (Some(_), Some(_)) => {
-                let allowed = format!("a number from 0 to {max}, or two with - between, the smaller first");
+                let allowed = format!(
+                    "a number from 0 to {max}, or a range such as 3-7, the smaller \
+                                       number first"
+                );
                 Err((format!("found `{text}` for `{}` in {:?}", self.from.name(), self.text), allowed))
             }
             _ if matches!(self.from, Hint::Process | Hint::File) => Ok(Which::Name(text.to_string())),
             _ => {
                 let found = format!("found `{text}` for `{}` in {:?}", self.from.name(), self.text);
-                Err((
-                    found,
-                    "a number, or two with - between: only files and processes have names".to_string(),
-                ))
+                Err((found, "a number, or a range: only files and processes have names".to_string()))
             }
         }
     }
@@ -214,11 +214,8 @@ impl Rule {
         }
         if value.is_empty() {
             if self.from.max() > hint.max() {
-                let found = format!("a `{}` is a larger number than a `{name}` can be", self.from.name());
-                return wrong(
-                    found,
-                    format!("how many of them there are to be, such as {name} % {}", max.min(8)),
-                );
+                let found = format!("a `{}` can be larger than any `{name}`", self.from.name());
+                return wrong(found, format!("a maximum, such as {name} % {}", max.min(8)));
             }
             return Ok((hint, To::Number(None)));
         }
@@ -345,7 +342,7 @@ impl Mapping {
     pub(crate) fn tell(&self, report: &mut SourceReport) {
         let is_unused = |count: &AtomicU64| self.seen.load(Relaxed) > 0 && count.load(Relaxed) == 0;
         for (rule, _) in self.rules.iter().zip(&self.counts).filter(|(_, count)| is_unused(count)) {
-            let note = format!("map_hints: {:?} was for no request", rule.text);
+            let note = format!("map_hints: {:?} matched no request", rule.text);
             if !report.notes.contains(&note) {
                 report.notes.push(note);
             }

@@ -191,30 +191,31 @@ impl SourceReport {
                 out.push(format!("{count} {text}"));
             }
         };
-        remark(self.sorted, "requests behind a later one were sorted in");
-        remark(self.zero_length, "requests of no length dropped");
-        remark(self.rounded_to_sectors, "requests rounded out to whole 512-byte sectors");
+        remark(self.sorted, "requests out of time order were sorted");
+        remark(self.zero_length, "requests of length 0 dropped");
+        remark(self.rounded_to_sectors, "requests rounded outwards to whole 512-byte sectors");
         for (why, count) in &self.left_out {
             remark(*count, &format!("requests {} left out", why.text()));
         }
         remark(self.wrapped, "requests beyond the drive wrapped to an address modulo its size");
         remark(self.moved_from_end, "requests moved down so that they do not cross the end of the drive");
         remark(self.shortened, "requests longer than the drive shortened to its size");
-        remark(self.trims_dropped, "trims of pages that are never read or written dropped");
+        remark(self.trims_dropped, "trims of pages never read or written dropped");
         remark(
             self.devices,
-            "devices of the trace are one drive here, in order of arrival (--device takes some)",
+            "devices of the trace are combined into one drive, in order of arrival (--device selects some)",
         );
-        remark(self.refused_operations, "operations on files left out since the file system was full");
+        remark(self.refused_operations, "operations on files skipped because the file system was full");
         if self.time_steps_back > 0 {
             out.push(format!(
-                "{} requests arrived before the one above them, by up to {:.3} ms: moved up to its time",
+                "{} requests arrived before the one above them, by up to {:.3} ms: treated as arriving \
+                 with it",
                 self.time_steps_back,
                 self.time_step_back_ns_max as f64 / 1e6
             ));
         }
         if self.last_line_unterminated {
-            out.push("the last line has no line end: the file may have been cut".to_string());
+            out.push("the last line has no line end: the file may be truncated".to_string());
         }
         out
     }
@@ -223,7 +224,7 @@ impl SourceReport {
     fn guesses(&self) -> Vec<String> {
         let mut out = Vec::new();
         if let Some(Detected { format, kind, lines, fitting, .. }) = self.detected {
-            let fit = format!("{fitting} of its first {lines} lines fit");
+            let fit = format!("{fitting} of its first {lines} lines match");
             out.push(match kind {
                 "" => format!("read as {format}: {fit} (--format)"),
                 kind => format!("read as {kind} (--format {format}): {fit}"),
@@ -238,22 +239,27 @@ impl SourceReport {
         if let Some(pace) = &self.too_fast {
             let figures = pace.figures();
             out.push(format!(
-                "{figures}: more than a drive can do; is the unit right? (--time-unit, --address-unit)"
+                "{figures}: more than a drive can do; are the units right? (--time-unit, --address-unit)"
             ));
         }
         if self.has_no_times {
-            let text =
-                "it has no times: requests are sent as others complete (closed loop), or all at once (open)";
+            let text = "it has no times: requests are sent as earlier ones complete (closed loop), or all \
+                        at once \
+                 (open)";
             out.push(text.to_string());
         }
         if self.spread_over_seconds {
-            out.push("times are whole seconds: the requests of each are spread evenly over it".to_string());
+            out.push(
+                "times are whole seconds: the requests of each second are spread evenly over \
+                      it"
+                .to_string(),
+            );
         }
         if !self.passed_over.is_empty() {
             let total: u64 = self.passed_over.iter().map(|(_, count)| count).sum();
             let kinds: Vec<String> =
                 self.passed_over.iter().map(|(what, count)| format!("{count} {what}")).collect();
-            out.push(format!("{total} lines are no requests: {}", kinds.join(", ")));
+            out.push(format!("{total} lines are not requests: {}", kinds.join(", ")));
         }
         out
     }

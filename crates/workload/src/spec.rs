@@ -42,13 +42,13 @@ settings! {
     /// A recorded trace and what is to be done with it. Order: choose devices, processes, operations, addresses and
     /// times, skip, take the first requests, repeat, speed up, place addresses, copy.
     pub struct TraceSpec {
-        /// The trace file: text, plain or packed (gzip, zstd, xz, bzip2, lz4: seen by content); `-`: standard input.
+        /// The trace file: text, plain or compressed (gzip, zstd, xz, bzip2, lz4); `-`: standard input.
         path: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
         /// Name of the trace's format, or `auto` to recognise it by content.
         format: String = "auto".to_string(), unit "", allowed "", if |_| true;
-        /// Unit of the time column, where it is not the format's own.
+        /// Unit of the time column, to override the format's.
         time_unit: TimeUnit = TimeUnit::Auto, unit "", allowed "", if |_| true;
-        /// Unit of addresses and sizes, where it is not the format's own.
+        /// Unit of addresses and sizes, to override the format's.
         address_unit: AddressUnit = AddressUnit::Auto, unit "", allowed "", if |_| true;
         /// Which events of a block trace are requests: queued (Q), dispatched (D) or completed (C).
         event: Event = Event::Auto, unit "", allowed "", if |_| true;
@@ -58,22 +58,22 @@ settings! {
         separator: Separator = Separator::default(), unit "", allowed "", if |_| true;
         /// Whether a `csv` begins with a line that names its columns.
         header: Header = Header::Auto, unit "", allowed "", if |_| true;
-        /// What to do about a line that cannot be understood.
+        /// What to do with a line that cannot be parsed.
         on_bad_line: OnBadLine = OnBadLine::Error, unit "", allowed "", if |_| true;
-        /// What to do about a request that arrives before the one above it.
+        /// What to do with a request that arrives before the one above it.
         on_time_step_back: OnTimeStepBack = OnTimeStepBack::Clamp, unit "", allowed "", if |_| true;
         /// How several devices are laid out: one after the other, on top of each other, or only one or some of them.
         devices: Devices = Devices::Concatenate, unit "", allowed "", if |_| true;
         /// How addresses are placed on the drive: densely packed, modulo its size, or unchanged.
         address: AddressPolicy = AddressPolicy::Compact, unit "", allowed "", if |_| true;
-        /// Granule that `compact` and `wrap` move addresses by.
+        /// Granularity at which `compact` and `wrap` move addresses.
         granularity_kib: u64 = 4, unit "KiB", allowed "a power of two from 4 to 1024",
             if |kib| kib.is_power_of_two() && (4..=1024).contains(kib);
-        /// Use only requests of this process (its name, or its number where the trace has no names); empty for all.
+        /// Use only requests of this process (its name, or its number if the trace has no names); empty for all.
         process: String = String::new(), unit "", allowed "", if |_| true;
         /// Use only these operations.
         operations: Operations = Operations::default(), unit "", allowed "", if |_| true;
-        /// Use only requests that begin at this sector of their device or behind it.
+        /// Use only requests that begin at or after this sector of their device.
         from_sector: u64 = 0, unit "sectors", allowed "", if |_| true;
         /// Use only requests that begin before this sector of their device; 0 for all.
         end_sector: u64 = 0, unit "sectors", allowed "", if |_| true;
@@ -81,27 +81,27 @@ settings! {
         from_s: f64 = 0.0, unit "s", allowed "from 0 to 4e9", if |s| (0.0..=4e9).contains(s);
         /// Use only requests before this time of the trace; 0 for all.
         to_s: f64 = 0.0, unit "s", allowed "from 0 to 4e9", if |s| (0.0..=4e9).contains(s);
-        /// Leave out so many of the requests that are left from the start; the next one arrives at 0.
+        /// Skip this many of the remaining requests from the start; the next one arrives at 0.
         skip: u64 = 0, unit "requests", allowed "", if |_| true;
-        /// Use only so many requests from the start of what is left; 0 for all.
+        /// Use only this many of the remaining requests from the start; 0 for all.
         first: u64 = 0, unit "requests", allowed "", if |_| true;
-        /// Run so often through the trace; time goes on by its duration and one mean gap.
+        /// Number of passes over the trace; each starts one mean gap after the previous one.
         repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
         /// Divide arrival times by this.
         speed_up: SpeedUp = SpeedUp::default(), unit "", allowed "", if |_| true;
-        /// Users who all send these requests, each with idle gaps of its own: the trace's times U(0,2); 1 for the
-        /// trace's own gaps. Each reads the trace for itself.
+        /// Users who all send these requests, each with its own gaps: the trace's times U(0,2); 1 for the trace's
+        /// own gaps. Each reads the trace separately.
         copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
-        /// Page cache above the drive, as an operating system's; 0 for none.
+        /// Page cache above the drive, like an operating system's; 0 for none.
         page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
-        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they are evicted.
         plain_lru: bool = false, unit "", allowed "", if |_| true;
-        /// Hints made of others, so that a drive is told which files, processes or program contexts belong together:
-        /// `process 3 -> stream 2; context -> stream % 8`.
+        /// Hints derived from others, which tell the drive which files, processes or program contexts belong
+        /// together: `process 3 -> stream 2; context -> stream % 8`.
         map_hints: MapHints = MapHints::default(), unit "", allowed "", if |_| true;
-        /// Shares of low, medium and high priority, drawn for requests that say none (`map_hints` included).
+        /// Shares of low, medium and high priority, drawn for requests that have none (after `map_hints`).
         priority_shares: PriorityShares = PriorityShares::default(), unit "", allowed "", if |_| true;
-        /// Seed of the copies' gaps, and of priorities that are drawn.
+        /// Seed of the copies' gaps and of drawn priorities.
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
 }

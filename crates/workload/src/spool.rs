@@ -37,7 +37,7 @@ fn keep(mut input: impl Read, is_terminal: bool) -> Result<Spool, WorkloadError>
     if is_terminal {
         return Err(fail(
             "open",
-            "it is a terminal; a trace is piped into it: cat TRACE | wordline run -".to_owned(),
+            "it is a terminal; pipe a trace into it: cat TRACE | wordline run -".to_owned(),
         ));
     }
     let kept = tempfile::tempfile().map_err(|e| fail("read", format!("no temporary file for it: {e}")))?;

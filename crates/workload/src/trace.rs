@@ -206,7 +206,7 @@ impl TraceSource {
         // One mean gap between the last request and the first of the next pass: the rate stays what it was.
         let period = duration + duration.checked_div(gaps).unwrap_or(0);
         if spec.speed_up.apply(period.saturating_mul(passes)) > TIME_NS_MAX {
-            let found = format!("{passes} repeats at this speed last longer than a simulation can");
+            let found = format!("{passes} repeats at this speed take longer than a simulation can");
             return Err(WorkloadError::setting("repeat", found, "at most 2^62 ns (146 years) in all"));
         }
         Ok(TraceSource {

@@ -13,14 +13,14 @@ use crate::text::{Columns, bytes};
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
 Examples:
-  wordline cache list                  what is kept, what it took to make, when it was used last
+  wordline cache list                  what is cached, how long it took to make, when it was last used
   wordline cache clear                 remove all of it
   wordline run --drive tlc --synthetic uniform --no-cache
-      age the drive anew, and keep none
+      neither read nor write the cache
 
-A drive that took over two seconds to age is kept, under everything that made it: its configuration, how it was aged,
-the workload where that overwrites it, and the program's sources. All of them take 4 GiB at most; those that were not
-used for longest are removed first.";
+A drive that took over two seconds to age is cached, keyed by everything that made it: its configuration, how it was
+aged, the workload that overwrote it, if any, and the program's sources. The cache takes at most 4 GiB; the least
+recently used drives are removed first.";
 
 /// Flags of `cache`.
 #[derive(Args, Debug)]
@@ -32,7 +32,7 @@ pub struct Cache {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// List the drives that are kept
+    /// List the cached drives
     List(CacheArgs),
     /// Remove them
     Clear(CacheArgs),
@@ -42,7 +42,7 @@ enum What {
 pub fn run(args: &Cache, out: &mut dyn Write) -> Result<(), Failure> {
     let (What::List(place) | What::Clear(place)) = &args.what;
     let Some(cache) = place.open() else {
-        return Ok(writeln!(out, "no drives are kept: $WORDLINE_CACHE is empty, or there is no home")?);
+        return Ok(writeln!(out, "the cache is off: $WORDLINE_CACHE is empty, or there is no home folder")?);
     };
     let failed =
         |error| Failure::work(format!("{}: cannot read or clear it: {error}", cache.folder().display()));

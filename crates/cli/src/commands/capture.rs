@@ -20,15 +20,15 @@ Examples:
   wordline capture -o rows.capture -- sh -c \"psql -f load.sql && pg_ctl stop\"
 
 The command keeps its input, output, exit code and signals. Only calls that change regular files are recorded: writes,
-fsync, truncate, allocate, unlink, rename. Such a call costs some 20 microseconds more, all else nothing. Stores through
-shared memory maps, io_uring and Linux AIO cannot be seen: the end says if there were any. Programs that have another
-user's rights (setuid) run without them. More: docs/capture.md";
+fsync, truncate, allocate, unlink, rename. Such a call takes about 20 microseconds longer, others no longer. Stores
+through shared memory maps, io_uring and Linux AIO cannot be seen: a line at the end says if there were any. Programs
+with another user's rights (setuid) lose them. More: docs/capture.md";
 
 /// Flags of `capture`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Capture {
-    /// Write the capture to this file [default: the command's name, with .capture behind it, in this folder]
+    /// Write the capture to this file [default: the command's name followed by .capture, in this folder]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -36,11 +36,11 @@ pub struct Capture {
     #[arg(long)]
     force: bool,
 
-    /// Keep the paths of files; without it they are numbers
+    /// Keep the paths of files; otherwise they are numbered
     #[arg(long)]
     names: bool,
 
-    /// Say nothing at the end
+    /// Print nothing at the end
     #[arg(short, long)]
     quiet: bool,
 
@@ -100,7 +100,7 @@ fn refused(path: &Path, error: &Error) -> Failure {
 fn tell(path: &Path, recorded: &Recorded) {
     let whole = recorded.totals.whole_percent(recorded.calls);
     let mut text = format!(
-        "{}: {} calls of {} processes on {} files, {} call stacks; whole: {whole:.1} %",
+        "{}: {} calls of {} processes on {} files, {} call stacks; complete: {whole:.1} %",
         path.display(),
         thousands(recorded.calls),
         thousands(recorded.processes),
@@ -108,8 +108,11 @@ fn tell(path: &Path, recorded: &Recorded) {
         thousands(recorded.stacks),
     );
     if recorded.ambiguous > 0 {
-        text +=
-            &format!("\n  note: {} call stacks have the sum of another one", thousands(recorded.ambiguous));
+        text += &format!(
+            "\n  note: {} call stacks have the same sum as another \
+                      one",
+            thousands(recorded.ambiguous)
+        );
     }
     for line in recorded.unseen() {
         text += &format!("\n  not seen: {line}");

@@ -18,16 +18,16 @@ pub const EXAMPLES: &str = "\
 Examples:
   wordline compare out/demo/greedy out/demo/fifo       a table, with ratios to the first
   wordline compare out/demo/* --out out/demo-compared  and plots
-  wordline compare out/sweep/* --baseline op7-greedy   a row for each of many, in groups by what was set differently
+  wordline compare out/sweep/* --baseline op7-greedy   many runs as rows, grouped by the settings that differ
   wordline compare out/sweep/* --keys write_amplification,read_latency_p99,ftl.gc_victim.policy --markdown
-      these alone, for a document
-  wordline compare out/sweep/* --csv sweep.csv         all of it for other programs";
+      only these, for a document
+  wordline compare out/sweep/* --csv sweep.csv         everything, for other programs";
 
 /// Flags of `compare`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Compare {
-    /// Folders that `wordline run --out` has written, or result.json files
+    /// Folders written by `wordline run --out`, or result.json files
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
 
@@ -35,11 +35,11 @@ pub struct Compare {
     #[arg(long, value_name = "NAME|DIR")]
     baseline: Option<String>,
 
-    /// Show only these: metrics (such as write_amplification), keys of the configuration, sections of it
+    /// Show only these metrics (such as write_amplification), configuration keys or sections
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     keys: Vec<String>,
 
-    /// Write a row for each run to this file, as CSV with numbers in full; - prints it
+    /// Write a row for each run to this file, as CSV with exact numbers; - prints it
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     csv: Option<PathBuf>,
 
@@ -47,7 +47,7 @@ pub struct Compare {
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 
-    /// Write comparison.txt and plots (SVG, PDF, and their data as CSV) to this folder
+    /// Write comparison.txt and plots (SVG, PDF, with their data as CSV) to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -100,9 +100,7 @@ fn not_compared(flag: &str, wrong: &NotCompared, shown: usize) -> Failure {
     let names = allowed.iter().take(shown).cloned().collect::<Vec<_>>().join(", ");
     let more = if allowed.len() > shown { ", ... (keys of the configuration: wordline explain)" } else { "" };
     let near = near.as_ref().map_or(String::new(), |near| format!("\n    did you mean {near:?}?"));
-    Failure::usage(format!(
-        "{flag}: there is no such\n    found:   {found:?}\n    allowed: {names}{more}{near}"
-    ))
+    Failure::usage(format!("{flag}: no such name\n    found:   {found:?}\n    allowed: {names}{more}{near}"))
 }
 
 impl Compare {

@@ -22,7 +22,7 @@ Examples:
   wordline explain my.toml --set nand.timing.t_erase_us=5000
   wordline explain --drive m64 --docs                   what each key means, and what is allowed
   wordline explain --only cell.retention                one section, or one key
-  wordline explain --drive straw --all                  the constants of the cells too, though they are not in use
+  wordline explain --drive straw --all                  the constants of the cells too, although they are not in use
   wordline explain --drive aged_tlc --json              the same for programs
   wordline explain --drive qlc --toml > my.toml         a configuration with every key written out
   wordline explain --schema                             what result.json holds, for programs";
@@ -42,7 +42,7 @@ pub struct Explain {
     #[arg(long)]
     docs: bool,
 
-    /// Show the sections cell.* too when cells make no errors (they are always shown when they do)
+    /// Show the sections cell.* even if cells do not age (otherwise they are always shown)
     #[arg(long)]
     all: bool,
 
@@ -58,7 +58,7 @@ pub struct Explain {
     #[arg(long, conflicts_with_all = ["docs", "json", "only"])]
     toml: bool,
 
-    /// Print what result.json is in place of a drive: every key, its type, its meaning, as a JSON Schema
+    /// Print the JSON Schema of result.json instead: every key, its type, its meaning
     #[arg(long, exclusive = true)]
     schema: bool,
 }

@@ -34,7 +34,7 @@ pub fn run(args: &Formats, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out)?;
     }
     let text = "A format is recognised by what the file contains, never by its name; --format NAME overrides. Files \
-                may be plain, or packed by gzip, zstd, xz, bzip2 or lz4.";
+                may be plain, or compressed with gzip, zstd, xz, bzip2 or lz4.";
     Ok(wrapped(out, 0, text)?)
 }
 

@@ -19,12 +19,12 @@ use lab::places::Places;
 pub const EXAMPLES: &str = "\
 Examples:
   wordline lab check --quick                        the papers' numbers beside ours, in seconds
-  wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; keeps the table
+  wordline lab check --out papers/characterization  160 chips x 120 blocks, 10^8 cells; saves the table
   wordline lab characterize --out out/tlc           dead blocks, N12, RBER, voltages, retries, reads endured
-  wordline lab fit-markers --out presets/marker     markers of a block's age, of every cell part
+  wordline lab fit-markers --out presets/marker     block-age markers for every cell part
   wordline lab locks                                which locks of pages and blocks hold for five years
-  wordline lab fleet                                how much 100 drives can be written, by what ends a block's life
-  wordline lab fleet --drives 2000 --dwell 60       many more, with an hour from erase to erase";
+  wordline lab fleet                                how much can be written to 100 drives, by retirement rule
+  wordline lab fleet --drives 2000 --dwell 60       many more drives, with an hour between erases";
 
 /// Files that `lab check` writes.
 const CHECK_FILES: [&str; 2] = ["results.toml", "results.md"];
@@ -42,15 +42,15 @@ pub struct Lab {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Measure the papers' numbers that need no drive; misses stay in the table
+    /// Measure the papers' numbers that need no drive, and list all, misses included
     Check(Check),
-    /// Measure what a population of a part is like: tables (CSV and Parquet) and plots (SVG and PDF)
+    /// Characterize a population of a part: tables (CSV and Parquet) and plots (SVG and PDF)
     Characterize(Characterize),
-    /// Fit the markers of a block's age by least squares; one file for each cell part
+    /// Fit the block-age markers by least squares, one file for each cell part
     FitMarkers(FitMarkers),
-    /// Show how locks of pages and blocks can be made, and which hold for five years
+    /// Show the design spaces of page and block locks, and which locks hold for five years
     Locks(Locks),
-    /// Write drives until one refuses, by what ends the life of a block and by what is levelled
+    /// Write to drives until they refuse, by retirement rule and what wear levelling goes by
     Fleet(Fleet),
 }
 
@@ -73,11 +73,11 @@ struct Scale {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     blocks: Option<u32>,
 
-    /// Seed of everything random
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// A date to write beside the results; no clock is read
+    /// Date to record with the results (the clock is never read)
     #[arg(long, value_name = "DATE")]
     date: Option<String>,
 }
@@ -118,7 +118,7 @@ struct Characterize {
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 struct FitMarkers {
-    /// Fit those of this part only
+    /// Fit only this part
     #[arg(long, value_name = "NAME")]
     part: Option<String>,
 
@@ -136,7 +136,7 @@ struct FitMarkers {
     #[arg(long, value_name = "N", default_value_t = fit::Plan::FULL.seed)]
     seed: u32,
 
-    /// Write PART.toml of each part to this folder; without it they are printed
+    /// Write PART.toml for each part to this folder, instead of printing them
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -149,7 +149,7 @@ struct Locks {
     #[arg(long, value_name = "N", default_value = "9", value_parser = odd)]
     cells: u32,
 
-    /// Flags to draw cell by cell, beside the sums over all outcomes
+    /// Flags to draw cell by cell, besides the sums over all outcomes
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
         value_parser = clap::value_parser!(u64).range(0..=10_000_000_000))]
     flags: u64,
@@ -171,7 +171,7 @@ struct Fleet {
     #[arg(long, value_name = "PART", default_value = "tlc_48l")]
     part: String,
 
-    /// What tells a block's age (ftl.age_marker)
+    /// Marker of a block's age (ftl.age_marker)
     #[arg(long, value_name = "MARKER", default_value = "real_wear")]
     marker: String,
 
@@ -183,16 +183,16 @@ struct Fleet {
     #[arg(long, value_name = "N", default_value_t = 3_424, value_parser = clap::value_parser!(u32).range(8..=16_384))]
     blocks: u32,
 
-    /// Minutes from erase to erase, 1 to 10,000
+    /// Minutes between erases, 1 to 10,000
     #[arg(long, value_name = "MINUTES", default_value_t = 5.0, value_parser = minutes)]
     dwell: f64,
 
-    /// Cycles that end a block's life where they are what is told; 1,000 is beside it
+    /// Cycle limit to compare, besides 1,000
     #[arg(long, value_name = "CYCLES", default_value_t = 8_000,
         value_parser = clap::value_parser!(u32).range(1..=20_000))]
     limit: u32,
 
-    /// Blocks that a drive has to spare, in percent of the others
+    /// Spare blocks of a drive, in percent of the others
     #[arg(long, value_name = "PERCENT", default_value_t = 7.0, value_parser = percent)]
     spare_percent: f64,
 
@@ -219,19 +219,19 @@ pub fn run(args: &Lab, out: &mut dyn Write) -> Result<(), Failure> {
 /// A number of flag cells: a majority must be one.
 fn odd(text: &str) -> Result<u32, String> {
     let cells = text.parse::<u32>().ok().filter(|cells| (1..=99).contains(cells) && cells % 2 == 1);
-    cells.ok_or_else(|| "an odd number from 1 to 99 is allowed: the majority counts".to_owned())
+    cells.ok_or_else(|| "allowed: an odd number from 1 to 99 (the majority counts)".to_owned())
 }
 
 /// Minutes from erase to erase.
 fn minutes(text: &str) -> Result<f64, String> {
     let minutes = text.parse::<f64>().ok().filter(|minutes| (1.0..=10_000.0).contains(minutes));
-    minutes.ok_or_else(|| "1 to 10,000 minutes are allowed".to_owned())
+    minutes.ok_or_else(|| "allowed: 1 to 10,000 minutes".to_owned())
 }
 
 /// A share to spare.
 fn percent(text: &str) -> Result<f64, String> {
     let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or_else(|| "0 to 100 percent are allowed".to_owned())
+    percent.ok_or_else(|| "allowed: 0 to 100 percent".to_owned())
 }
 
 fn show_locks(args: &Locks, out: &mut dyn Write) -> Result<(), Failure> {

@@ -23,7 +23,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Policies {
-    /// Show only this family or policy, with all there is to know
+    /// Show only this family or policy, in full
     #[arg(value_name = "FAMILY[/NAME]")]
     name: Option<String>,
 

@@ -11,12 +11,12 @@ use crate::text::Columns;
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
 Examples:
-  wordline presets                     what there is
+  wordline presets                     the list
   wordline presets m64                 the text of a drive, with the source of each number
   wordline presets nand/straw          the text of a NAND part
   wordline presets cell/tlc_48l        the constants of a cell part: voltages, wear, retention, correction
-  wordline presets marker/tlc_48l      what tells the age of a part's blocks: coefficients, how far they are off
-  wordline presets workload/ads        a stand-in for a paper's trace: what is known of it, what is assumed
+  wordline presets marker/tlc_48l      age markers of a part's blocks: coefficients, residuals
+  wordline presets workload/ads        a stand-in for a paper's trace: what is known about it, what is assumed
   wordline presets varmail             a mail server on files: its loop, what is fitted
   wordline presets tlc > my-drive.toml a drive of your own to start from";
 
@@ -40,7 +40,7 @@ pub fn run(args: &Presets, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out)?;
     list(out, "Cell parts, how cells age (`part = \"NAME\"` in the table [cell])", presets::cells())?;
     writeln!(out)?;
-    list(out, "Markers of age (each comes with the cell part of its name)", presets::markers())?;
+    list(out, "Age markers (each comes with the cell part of the same name)", presets::markers())?;
     writeln!(out)?;
     let title = "Workloads, stand-ins for papers' traces and profiles of applications (--workload NAME, or `preset = \
          \"NAME\"` in [workload])";

@@ -15,20 +15,21 @@ pub const EXAMPLES: &str = "\
 Examples:
   wordline report out/my                                      out/my as one file, report.html
   wordline report out/demo/greedy out/demo/fifo -o demo.html  two runs side by side
-  wordline report papers/pds papers/hire -o claims.html       what papers claim beside what was measured
+  wordline report papers/pds papers/hire -o claims.html       papers' claims beside measurements
 
-The page is one file: it opens without a network, in any browser, and can be mailed, kept and printed. `wordline run
---out DIR` writes DIR/report.html by itself. For who held up the slowest requests run with --explain-tail 99.9.";
+The report is one file: it opens in any browser, without a network, and can be mailed, archived and printed.
+`wordline run --out DIR` writes DIR/report.html by itself. To see what held up the slowest requests, run with
+--explain-tail 99.9.";
 
 /// Flags of `report`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Report {
-    /// Folders that `wordline run --out` or `wordline reproduce --out` has written
+    /// Folders written by `wordline run --out` or `wordline reproduce --out`
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
 
-    /// The page; an earlier report is replaced, nothing else is
+    /// The report; replaces only an earlier report
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
 }
@@ -64,7 +65,8 @@ impl Report {
         }
         if self.output.is_file() && !is_a_report(&self.output) {
             return Err(Failure::usage(format!(
-                "--output {}\n    found:   a file that is no report\n    allowed: a new name, or that of a report, \
+                "--output {}\n    found:   a file that is not a report\n    allowed: a new name, or that \
+                 of a report, \
                  which is replaced",
                 self.output.display()
             )));

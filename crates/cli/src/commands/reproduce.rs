@@ -21,15 +21,15 @@ pub const EXAMPLES: &str = "\
 Examples:
   wordline reproduce --list                     the papers, with their claims
   wordline reproduce straw --quick              one paper at reduced scale, in seconds
-  wordline reproduce --quick --check            all papers against what quick runs are expected to give
-  wordline reproduce --judge evanesco           its stored results by its claims.toml as it is now; nothing is run
+  wordline reproduce --quick --check            all papers, compared with the expected quick results
+  wordline reproduce --judge evanesco           judges its stored results by the current claims.toml; nothing is run
   wordline reproduce straw redftl --resume --out out/papers
-      at full scale; what an earlier run of the same program has finished is taken over
+      at full scale, reusing what an earlier run of the same program finished
 
 Each paper is a folder with experiment.toml, claims.toml and configurations; DIR/PAPER/full (or quick) gets
 results.toml, plots (SVG, PDF, CSV), the aged drives and a file for each finished run.
 
-Exit codes: 0 done, whatever the verdicts; 1 a run failed, or --check found a drift; 2 bad usage or files.";
+Exit codes: 0 success, whatever the verdicts; 1 a run failed, or --check found a drift; 2 bad usage or files.";
 
 /// Flags of `reproduce`.
 #[derive(Args, Debug)]
@@ -39,11 +39,11 @@ pub struct Reproduce {
     #[arg(value_name = "PAPER")]
     names: Vec<String>,
 
-    /// At reduced scale: seconds instead of minutes
+    /// Run at reduced scale: seconds instead of minutes
     #[arg(long)]
     quick: bool,
 
-    /// Compare quick results with the committed expectations; a drift fails
+    /// Compare quick results with the committed expectations, and fail if they drift
     #[arg(long, requires = "quick", conflicts_with = "list")]
     check: bool,
 
@@ -51,7 +51,7 @@ pub struct Reproduce {
     #[arg(long)]
     list: bool,
 
-    /// Judge the results in the papers' folders anew by claims.toml; run nothing
+    /// Judge the stored results in the papers' folders again by claims.toml; run nothing
     #[arg(long, conflicts_with_all = ["quick", "check", "list", "resume", "out", "traces", "jobs", "seed", "date"])]
     judge: bool,
 
@@ -71,15 +71,15 @@ pub struct Reproduce {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     jobs: Option<u32>,
 
-    /// Take over the runs that the same commit has finished in the same folder, and the drives it has aged
+    /// Reuse runs that the same commit has finished in the same folder, and drives it has aged
     #[arg(long)]
     resume: bool,
 
-    /// Seed of everything random
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// A date to write beside the results; no clock is read
+    /// Date to record with the results (the clock is never read)
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
     date: Option<String>,
 }
@@ -297,7 +297,7 @@ impl Reproduce {
         });
         if interrupt.stop.is_asked() {
             progress.finish();
-            let message = "interrupted; the same command with --resume goes on".to_owned();
+            let message = "interrupted; the same command with --resume continues".to_owned();
             return Err(Failure::Interrupted { signal: interrupt.signal(), message });
         }
         // In the order of the plan, whichever ended first.

@@ -22,26 +22,27 @@ use crate::text::thousands;
 pub const EXAMPLES: &str = "\
 Examples:
   wordline sweep grid.toml -o out/grid
-      all runs of grid.toml, on all cores; what is there already is not run again
+      all runs of grid.toml, on all cores, except those already done
   wordline sweep grid.toml -o out/grid --dry-run
       what would be run
   wordline sweep grid.toml -o out/grid --shard 2/8
-      the second eighth of it, as on the second of eight machines that share the folder; any last one writes the tables
+      the second of eight parts, as on one of eight machines that share the folder; the last to finish writes the tables
 
-A sweep file is a configuration as `wordline run` takes it, and says which of its keys vary:
+A sweep file is a configuration as for `wordline run` that also says which keys vary:
 
   preset = \"tlc\"                                       # a drive, [run] and [workload], as in any configuration
   [sweep]
-  repeats = 3                                          # each with a seed of its own
+  repeats = 3                                          # each with its own seed
   [grid]                                               # every combination
-  workload = [\"a.csv\", \"b.csv\"]                        # files, beside this one, or tables { pattern = \"zipf\" }
+  workload = [\"a.csv\", \"b.csv\"]                        # files, relative to this one, or tables \
+                { pattern = \"zipf\" }
   drive.over_provisioning_percent = [7, 15, 28]
   [zip]                                                # together, one step of all at a time
   [sample]                                             # drawn: { from = 1, to = 64, scale = \"log\" }
 
-(docs/command_line.md has all of it.) The folder gets runs.csv and runs.parquet, a row for each run; tables.txt,
+(Details: docs/sweeps.md.) The folder gets runs.csv and runs.parquet, a row for each run; tables.txt,
 tables.md and tables.tex with means and 95 % confidence intervals; a figure for each metric (SVG, PDF); and a file for
-each run, by which a sweep that was interrupted goes on.";
+each run, from which an interrupted sweep resumes.";
 
 /// Flags of `sweep`.
 #[derive(Args, Debug)]
@@ -51,7 +52,7 @@ pub struct SweepArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Folder for the results: a new one, or one of a sweep, which is taken up again
+    /// Folder for the results: a new one, or that of a sweep to be resumed
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
 
@@ -59,11 +60,11 @@ pub struct SweepArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 
-    /// Do only the I-th of N parts, from 1
+    /// Run only the I-th of N parts, from 1
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     shard: Option<(usize, usize)>,
 
-    /// Say what would be run, and run nothing
+    /// Show what would be run, without running it
     #[arg(long)]
     dry_run: bool,
 
@@ -73,7 +74,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     cache: CacheArgs,
 
-    /// Age each drive anew, and keep none
+    /// Do not use the cache of aged drives
     #[arg(long, conflicts_with = "snapshots")]
     no_cache: bool,
 
@@ -220,11 +221,11 @@ impl SweepArgs {
                 )?;
             }
         } else if !self.quiet {
-            writeln!(out, "{} runs of other parts are not there: no tables yet", standing.missing)?;
+            writeln!(out, "{} runs of other parts are missing: no tables yet", standing.missing)?;
         }
         let what = standing.text();
         if interrupt.stop.is_asked() {
-            let message = format!("interrupted: {what}; the same command goes on");
+            let message = format!("interrupted: {what}; run the same command again to continue");
             return Err(Failure::Interrupted { signal: interrupt.signal(), message });
         }
         if let Some(stuck) = stuck {

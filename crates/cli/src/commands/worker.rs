@@ -20,7 +20,7 @@ pub fn is_started_as(line: &[OsString]) {
 
 /// A process that is one.
 pub fn process() -> io::Result<Command> {
-    let unknown = || io::Error::other("the program does not know where it lies");
+    let unknown = || io::Error::other("the program cannot find its own path");
     let (program, args) = WORKER.get().and_then(|line| line.split_first()).ok_or_else(unknown)?;
     let mut command = Command::new(program);
     command.args(args);

@@ -147,7 +147,7 @@ fn files_that_cannot_be_used_are_named() {
     wordline(&[&run[..], &["--request-log", &log]].concat()).fails(2, &["no-such/log.csv"]);
     let fio = folder.join("no-such/fio.json").display().to_string();
     wordline(&[&run[..], &["--fio-json", &fio]].concat())
-        .fails(2, &["no-such/fio.json: cannot write the result as fio does: its folder does not exist"]);
+        .fails(2, &["no-such/fio.json: cannot write the result in fio's layout: its folder does not exist"]);
     wordline(&[&run[..], &["--fio-json", &place]].concat()).fails(2, &[&place, "it is a folder"]);
     let below_a_file = format!("{small}/out");
     wordline(&[&run[..], &["--out", &below_a_file]].concat()).fails(2, &["small.toml/out"]);

@@ -30,7 +30,7 @@ fn a_command_keeps_its_output_and_its_end() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "got a line\n");
     assert_eq!(output.status.code(), Some(7));
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("1 calls of 1 processes on 1 files, 1 call stacks; whole: 100.0 %"), "{told}");
+    assert!(told.contains("1 calls of 1 processes on 1 files, 1 call stacks; complete: 100.0 %"), "{told}");
     let capture = workload::capture::Capture::open(Path::new(&path)).unwrap();
     assert_eq!((capture.events.len(), capture.events[0].size), (1, 6));
     // Names are kept only where that is asked for.

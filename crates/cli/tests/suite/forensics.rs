@@ -163,7 +163,7 @@ fn after_five_years_the_expected_few_pages_answer_again() {
     assert!(before > 0 && locked > 1_500, "{before} of {locked}");
     let told = look(&snapshot, &["--after", "5 years", "--versions", &kept]).ok();
     assert!(told.out.contains("5 years later") && told.out.contains("were locked when the drive was saved"));
-    assert!(told.out.contains("units can be expected to answer then"), "{}", told.out);
+    assert!(told.out.contains("units are expected to be readable then"), "{}", told.out);
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn a_policy_that_fails_ends_the_run_which_keeps_what_was_measured() {
     for (name, wrong, found) in [
         ("status", "return 7;", "found:   status 7"),
         ("silent", "return 0;", "found:   status 0, and no answer was written"),
-        ("none", "*answer = WORDLINE_NONE; return 0;", "found:   no block, though one may be chosen"),
+        ("none", "*answer = WORDLINE_NONE; return 0;", "found:   no block, although one may be chosen"),
         ("far", far, "found:   block 64 of 64"),
         ("open", open, ", which is "),
     ] {

@@ -207,7 +207,7 @@ fn what_is_wrong_is_said_and_nothing_is_lost() {
     report(&[&out, "-o", "no/such/page.html"]).fails(2, &["no/such/page.html", "folder does not exist"]);
     report(&[&out, "-o", &out]).fails(2, &[&out]);
     let mine = file(&folder, "mine.html", "<!DOCTYPE html><html>my thesis</html>");
-    report(&[&out, "-o", &mine]).fails(2, &["mine.html", "a file that is no report"]);
+    report(&[&out, "-o", &mine]).fails(2, &["mine.html", "a file that is not a report"]);
     assert!(read(&mine).contains("my thesis"));
     let result = Path::new(&out).join("result.json").display().to_string();
     report(&[&out, "-o", &result]).fails(2, &["result.json"]);

@@ -223,8 +223,14 @@ fn a_sweep_that_is_asked_to_end_says_how_it_goes_on() {
         sleep(Duration::from_millis(5));
     }
     kill("-INT", child.id());
-    let done =
-        finish(child, &args).fails(130, &["interrupted", "of 400 runs are there; the same command goes on"]);
+    let done = finish(child, &args).fails(
+        130,
+        &[
+            "interrupted",
+            "of 400 runs are there; run the same command \
+                                                          again to continue",
+        ],
+    );
     assert!(written(&out).len() < 400, "{}", done.out);
 }
 

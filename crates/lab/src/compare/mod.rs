@@ -252,7 +252,7 @@ impl Comparison {
     fn opening(&self) -> String {
         let (runs, baseline) = (self.results.len(), title(&self.results[self.baseline]));
         let mut text = match self.has_groups() {
-            true => format!("{runs} runs, ratios to the one of each group that is set as {baseline}"),
+            true => format!("{runs} runs, ratios to the one in each group that matches {baseline}"),
             false => format!("{runs} runs, ratios to {baseline}"),
         };
         text.push_str(if self.differ(|result| &result.workload_hash) {
@@ -266,7 +266,7 @@ impl Comparison {
         }
         if !self.following.is_empty() {
             let names: Vec<&str> = self.following.iter().map(|key| key.name.as_str()).collect();
-            text.push_str(&wrapped(&format!("  and what follows from these: {}", names.join(", "))));
+            text.push_str(&wrapped(&format!("  and keys that follow from these: {}", names.join(", "))));
         }
         text
     }
@@ -366,7 +366,8 @@ impl Comparison {
         let has = |metric: &Metric| self.results.iter().any(|result| (metric.value)(result).is_some());
         if takes_time && metrics().iter().any(|metric| metric.name.contains("latency") && !has(metric)) {
             text.push_str(
-                "Latencies of too few requests are left out: fewer than one beyond a percentile, or 20 in all.\n",
+                "Latencies of too few requests are omitted: less than one beyond a percentile, or 20 in \
+                 all.\n",
             );
         }
         for result in self.results.iter().filter(|result| !result.preconditioning.age_steps.is_empty()) {
@@ -383,7 +384,7 @@ impl Comparison {
         }
         for result in self.results.iter().filter(|result| result.config.is_empty()) {
             let name = title(result);
-            text.push_str(&format!("{name} is of an earlier version: its configuration is not known.\n"));
+            text.push_str(&format!("{name} is from an earlier version: its configuration is not known.\n"));
         }
         if self.results.len() > 1 && !self.differ(|result| &result.config_hash) {
             text.push_str("The drives' configurations are the same.\n");

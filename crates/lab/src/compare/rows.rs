@@ -178,7 +178,7 @@ impl<'a> Rows<'a> {
         }
         if !self.left_out.is_empty() {
             text.push_str(&super::wrapped(&format!(
-                "Left out for want of room: {} (--keys shows what is named, --csv has all).",
+                "Omitted for lack of space: {} (--keys selects columns, --csv has all).",
                 self.left_out.join(", ")
             )));
         }

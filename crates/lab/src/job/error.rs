@@ -75,7 +75,8 @@ impl From<ConfigErrors> for JobError {
                 origin.source
             )),
             Some(first) if is_text => Self::new(format!(
-                "{first}\n    and {} lines more: it is no configuration; to look at a trace: wordline trace info FILE",
+                "{first}\n    and {} more lines: this is not a configuration; to look at a trace: wordline \
+                 trace info FILE",
                 errors.0.len() - 1
             )),
             _ => Self::new(errors.to_string()),

@@ -324,8 +324,9 @@ fn refuse_jobs(path: &Path, text: &str) -> Result<(), JobError> {
     }
     let path = path.display();
     Err(JobError::new(format!(
-        "--config {path}\n    found:   a job file of fio: a workload, and no drive\n    allowed: a configuration \
-         (TOML); the jobs run by `wordline run {path}`, or by jobs = \"{path}\" below [workload] (docs/fio.md)"
+        "--config {path}\n    found:   a fio job file: a workload, not a drive\n    allowed: a configuration \
+         (TOML); the jobs run by `wordline run {path}`, or by jobs = \"{path}\" under [workload] \
+         (docs/fio.md)"
     )))
 }
 

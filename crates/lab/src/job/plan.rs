@@ -38,7 +38,8 @@ impl Plan {
         let Some((spec, prepared)) = workload.filter(|_| job.leave_the_size_open()) else {
             if let Some(origin) = origins.get("run.size").filter(|_| run.size != SizeChoice::Auto) {
                 let message = format!(
-                    "{origin}: run.size\n    found:   {}, and a drive that is named, or nothing to run\n    allowed: a \
+                    "{origin}: run.size\n    found:   {}, and a named drive, or nothing to run\n    \
+                     allowed: a \
                      workload without --drive, drive.logical_gib or a drive in the configuration",
                     run.size.name()
                 );
@@ -206,7 +207,7 @@ fn address_note(spec: &Spec, prepared: &Prepared, resolved: &Resolved) -> Result
         format!("addresses: the trace reaches to {}, the drive has {}", bytes(space), bytes(logical));
     match trace.address {
         AddressPolicy::Wrap => {
-            Ok(Some(format!("{reaches}: taken modulo that (--address compact closes gaps instead)")))
+            Ok(Some(format!("{reaches}: wrapped around (--address compact closes gaps instead)")))
         }
         AddressPolicy::AsIs => {
             let message = format!("{reaches}; address = \"as_is\" needs a larger drive, or wrap, or compact");

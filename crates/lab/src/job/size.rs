@@ -45,7 +45,8 @@ pub fn size(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobError
     let Some(config) = config else {
         let message = match need {
             Need::Footprint(footprint) => format!(
-                "no drive of this kind holds the workload's footprint of {}: name a drive with --drive or --config",
+                "no drive of this kind can hold the workload's footprint of {}: name a drive with --drive \
+                 or --config",
                 bytes(footprint)
             ),
             Need::Share => {
@@ -57,7 +58,8 @@ pub fn size(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobError
     let mut sized = described(&wanted, &config, need, choice);
     if is_other {
         sized.note.push_str(
-            "; another geometry than without the settings, which need more room or more spare blocks",
+            "; the geometry differs from the default because the settings need more room or more spare \
+             blocks",
         );
     }
     Ok(sized)
@@ -74,13 +76,13 @@ fn check(need: Need, choice: SizeChoice) -> Result<(), JobError> {
             format!("a workload that touches {}", bytes(footprint))
         }
         (SizeChoice::Footprint, Need::Share) => {
-            "a generator that takes a share of whatever drive there is".to_owned()
+            "a generator that uses a share of whatever drive there is".to_owned()
         }
     };
     let least = bytes(FOOTPRINT_BYTES_MIN);
     Err(JobError::new(format!(
-        "--size footprint\n    found:   {found}\n    allowed: a footprint of at least {least} (of a generator: \
-         --footprint 1GiB)"
+        "--size footprint\n    found:   {found}\n    allowed: a footprint of at least {least} (for a \
+         generator: --footprint 1GiB)"
     )))
 }
 
@@ -147,7 +149,7 @@ fn given_up(preset: &DriveConfig, config: &DriveConfig) -> String {
         ("dies", old.dies(), new.dies()),
     ];
     let gone = parts.into_iter().filter(|(_, old, new)| old != new);
-    let gone: Vec<String> = gone.map(|(what, old, new)| format!("{new} {what} in place of {old}")).collect();
+    let gone: Vec<String> = gone.map(|(what, old, new)| format!("{new} {what} instead of {old}")).collect();
     if gone.is_empty() { String::new() } else { format!("; given up for that: {}", gone.join(", ")) }
 }
 

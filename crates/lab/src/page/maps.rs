@@ -37,7 +37,7 @@ pub(super) fn used(run: &Run, room: Room) -> Vec<Value> {
             "die",
             "series_dies",
             "busy_ns",
-            "with work on them, at work or waiting for the channel or for a turn",
+            "with work to do: busy, or waiting for the channel or their turn",
         ),
         ("channel", "Channels: carrying", "channel", "series_channels", "busy_ns", "commands and data"),
     ];
@@ -46,7 +46,7 @@ pub(super) fn used(run: &Run, room: Room) -> Vec<Value> {
         let picture = Picture::of(table, name, column, room.use_cells)?;
         let Picture { rows, columns, per, step, cells } = picture;
         let of = if per > 1 { format!("; a row is the busiest of {per} {name}s") } else { String::new() };
-        let doc = format!("Share of the time {what}: dark none of it, bright all of it{of}");
+        let doc = format!("Share of the time {what}: dark is none of it, bright all of it{of}");
         Some(json!({
             "key": format!("use_{key}"), "title": title, "name": name, "doc": doc,
             "rows": rows, "columns": columns, "per": per, "step": step, "cells": cells,
@@ -151,21 +151,21 @@ fn numbers(table: &Table) -> Option<Vec<Map>> {
         map("Erases", "since the drive was built", "", Together::Most, column(table, "erases")?),
         map(
             "Age of data",
-            "units that the host has written since the block was filled",
+            "host writes, in units, since the block was filled",
             "",
             Together::Most,
             column(table, "age_units")?,
         ),
         map(
             "Reads",
-            "how far reads since its erase have disturbed its worst page, of what that stands",
+            "reads seen by its most disturbed page since the erase, relative to what it endures",
             "share",
             Together::Most,
             shares(column(table, "disturbed_q12")?, 4096.0),
         ),
         map(
             "Wear",
-            "of its life that is behind it, as the firmware's marker tells",
+            "share of its life used up, by the firmware's marker",
             "share",
             Together::Most,
             shares(column(table, "wear_q12")?, 4096.0),

@@ -117,9 +117,9 @@ fn footer(comparison: &Comparison) -> Markup {
     html! {
         h2 { "About this page" }
         p.soft {
-            "Written by wordline " (crate::result::version()) ". It is one file and asks no network for anything. "
-            "Data that is drawn is thinned where there is much of it; least and greatest values are kept. "
-            "Numbers in full are in result.json and the tables beside it."
+            "Written by wordline " (crate::result::version()) ". It is one file, and needs no network. "
+            "Large data sets are thinned for drawing; minima and maxima are kept. "
+            "The exact numbers are in result.json and the tables beside it."
         }
         @for result in comparison.results() {
             p.soft { (result.name) ": version " (result.version) ", seed " (result.seed) ", events "

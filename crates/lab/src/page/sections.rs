@@ -42,11 +42,16 @@ pub(super) fn parts(runs: &[Run], comparison: &Comparison, claims: &[ClaimsOf]) 
         run.result.takes_time() && run.result.latency_ns.read.count + run.result.latency_ns.write.count > 0
     };
     if drawn.iter().any(has_latencies) {
-        all.push(section("shares", "Latency", html! {
-            p.soft { "The share of requests that take longer, both axes logarithmic: the further to the right a curve "
-                "ends, the longer its slowest request took. Drag to zoom, double-click for all of it." }
-            div id="share" {}
-        }));
+        all.push(section(
+            "shares",
+            "Latency",
+            html! {
+                p.soft { "The share of requests that take longer, both axes logarithmic: the further right a \
+                          curve "
+                    "ends, the longer its slowest request took. Drag to zoom, double-click for all of it." }
+                div id="share" {}
+            },
+        ));
     }
     let has = |name: &str| drawn.iter().any(|run| run.table(name).is_some_and(|table| table.rows() > 0));
     if are_timed && has("series") {
@@ -93,7 +98,7 @@ fn what_held(result: &RunResult) -> Vec<String> {
     for (kind, told) in tails(result) {
         let Some(most) = told.reasons.first() else { continue };
         all.push(format!(
-            "Of the time of the slowest {kind} ({} from {} on), {} went to: {}.",
+            "The slowest {kind} ({} from {} up) spent {} of their time on: {}.",
             count(told.requests),
             duration(told.from_ns as f64),
             percent(most.share),
@@ -110,8 +115,8 @@ fn what_held(result: &RunResult) -> Vec<String> {
                 continue;
             };
             all.push(format!(
-                "The slowest .1 % of {kind} took {} on average, {} of it {}. Who held them up: run again with \
-                 --explain-tail 99.9.",
+                "The slowest .1 % of {kind} took {} on average, {} of it {}. To see what held them up, run \
+                 again with --explain-tail 99.9.",
                 duration(sum),
                 percent(of(&most) / sum),
                 phrase(most),
@@ -121,8 +126,8 @@ fn what_held(result: &RunResult) -> Vec<String> {
     if let Some(longest) = result.stalls.longest.first() {
         let part = Part::ALL.iter().find(|part| part.name() == longest.part);
         all.push(format!(
-            "{} times nothing completed for 5 ms or more though requests waited, {} in all; the longest began at {} \
-             and took {}, of which the request that ended it had spent most {}.",
+            "{} stalls of 5 ms or more, {} in all: requests waited and nothing completed. The longest \
+             began at {} and took {}; the request that ended it had spent most of its time {}.",
             count(result.stalls.count),
             duration(result.stalls.total_ns as f64),
             duration(longest.start_ns as f64),
@@ -141,7 +146,7 @@ fn phrase(part: Part) -> &'static str {
         Part::Firmware => "in the firmware",
         Part::LinkWait => "waiting for the host link",
         Part::Link => "on the host link",
-        Part::BufferWait => "waiting for room in the buffer",
+        Part::BufferWait => "waiting for space in the buffer",
         Part::Buffer => "in the buffer",
         Part::Dispatch => "before its flash operation was queued",
         Part::DieWait => "waiting for a die",
@@ -380,7 +385,7 @@ fn configuration(comparison: &Comparison) -> Markup {
             }
         }
         @if results.iter().all(|result| result.config.is_empty()) {
-            p.none { "The result does not hold its configuration." }
+            p.none { "The result does not contain its configuration." }
         }
     }
 }

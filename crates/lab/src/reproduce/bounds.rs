@@ -28,7 +28,7 @@ impl Recorded {
         passes: u64,
     ) -> Result<Self, &'static str> {
         if run.fill_percent < 100.0 {
-            return Err("a drive that is not filled wholly");
+            return Err("a drive that is not completely filled");
         }
         if run.warm_up_requests > 0 {
             return Err("a run with a warm-up");
@@ -87,7 +87,7 @@ pub(super) fn hold(metrics: &BTreeMap<String, f64>) -> Result<(), String> {
     let kept = of("uncorrectable") == Some(0.0) && of("lost_units") == Some(0.0);
     let endured = of("disturbed_max").is_none_or(|percent| percent <= 100.0);
     if kept && endured && copied < bound {
-        return Err(format!("it copied {copied} pages, where every policy must copy {}", digits(bound)));
+        return Err(format!("it copied {copied} pages, although every policy must copy {}", digits(bound)));
     }
     Ok(())
 }

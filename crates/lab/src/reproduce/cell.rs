@@ -492,9 +492,7 @@ impl Job {
     /// The result of a run that ended as it should.
     fn ended(&self, run: Result<RunResult, RunError>) -> Result<RunResult, PaperError> {
         match run {
-            Ok(_) if self.until_worn => {
-                Err(self.failed(&"the requests were over before the drive was worn out"))
-            }
+            Ok(_) if self.until_worn => Err(self.failed(&"the requests ran out before the drive wore out")),
             Ok(result) => Ok(result),
             Err(RunError {
                 failure: Failure::ReadOnly { reason: Reason::WornOut },

@@ -348,8 +348,8 @@ fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
         return Err(walk.no_such("kind", "kind of claim", &kind, &KINDS));
     }
     if walk.has("tolerance") {
-        let allowed = "no such key: one rule for all claims, a number is met within a factor of 1.25 of the claimed \
-                       ratio, or of the share that a reduction leaves (docs/reproduce.md)";
+        let allowed = "no such key: one rule applies to all claims, a number is met within a factor of \
+                       1.25 of the claimed ratio, or of what a reduction leaves (docs/reproduce.md)";
         return Err(walk.wrong("tolerance", "a tolerance of the claim's own", allowed));
     }
     if walk.has("side") && !matches!(kind.as_str(), "sign" | "limit") {

@@ -89,9 +89,9 @@ metrics! {
     "pages_copied_all", "pages", "pages programmed to move data, for whatever reason", |f| {
         Some(sum(f, programs, is_overhead))
     };
-    "pages_copied_beyond", "pages", "the same, less those of the study's technique `beyond`", |_| None;
+    "pages_copied_beyond", "pages", "the same, minus those of the study's technique `beyond`", |_| None;
     "copies_bound", "pages", "what every policy must program to move data, whatever it does", |_| None;
-    "copied_share", "%", "pages copied, of what the study's technique `over` copied", |_| None;
+    "copied_share", "%", "pages copied, relative to the study's technique `over`", |_| None;
     "write_amplification", "", "bytes programmed for each byte that the host wrote", |f| f.result.write_amplification;
     "extra_ops", "operations", "reads, programs and erases of all that moves data", |f| {
         let reads = sum(f, |f, cause| ops(f, OpKind::Read, cause), is_overhead);
@@ -107,7 +107,7 @@ metrics! {
     "reclaim_ms", "ms", "array time of reads, programs and erases that are due to reads", |f| {
         Some(array_ms(f, is_due_to_reads))
     };
-    "service_p50_ms", "ms", "half of the reclaims take no longer, until their last page has arrived", |f| {
+    "service_p50_ms", "ms", "median time of a reclaim, until its last page has arrived", |f| {
         service_ms(f, f.result.ftl.read_reclaim.service_ns.p50)
     };
     "service_p99_ms", "ms", "99 % of them", |f| service_ms(f, f.result.ftl.read_reclaim.service_ns.p99);
@@ -123,7 +123,7 @@ metrics! {
     "cleaning_ms", "ms", "array time of reads, programs and erases of cleaning", |f| {
         Some(array_ms(f, |cause| cause == Cause::Cleaning))
     };
-    "copied_per_victim", "units", "mapping units that lived in a block when cleaning began to empty it", |f| {
+    "copied_per_victim", "units", "live mapping units in a block when cleaning began to empty it", |f| {
         let victims: u64 = f.stats.ftl.victims.iter().sum();
         (victims > 0).then(|| f.stats.ftl.victim_units.iter().sum::<u64>() as f64 / victims as f64)
     };
@@ -165,7 +165,7 @@ metrics! {
         let delayed = f.result.flash.dies.priority.delayed_by_lower[Priority::High] as f64;
         (high > 0.0).then(|| 100.0 * delayed / high)
     };
-    "high_wait", "x", "what 99.9 % of high reads wait at most, over the shortest of them", |f| {
+    "high_wait", "x", "the wait of high reads at the 99.9th percentile, over the shortest of them", |f| {
         let high = &f.result.latency_ns.read_by_priority[Priority::High];
         let (least, long) = (high.min? as f64, high.p99_9? as f64);
         timed(f, (least > 0.0).then(|| long / least - 1.0))
@@ -193,21 +193,23 @@ metrics! {
         Some(f.stats.flash.uncorrectable.iter().sum::<u64>() as f64)
     };
     "lost_units", "units", "mapping units whose data was lost", |f| Some(f.stats.ftl.lost_units as f64);
-    "premature_share", "%", "share of pages moved because of reads that had seen less than half of what they stand",
+    "premature_share", "%", "share of pages moved because of reads that had seen less than half of what \
+                             they endure",
         |f| {
             let work = &f.result.ftl.read_reclaim;
             (work.pages > 0).then(|| 100.0 * work.premature_pages as f64 / work.pages as f64)
         };
-    "disturbed_max", "%", "most that a page had seen, of what it stands, when it was moved because of reads", |f| {
+    "disturbed_max", "%", "the most reads that a page had seen when it was moved because of them, relative \
+                           to what it endures", |f| {
         f.result.ftl.read_reclaim.most_disturbed.map(|share| 100.0 * share)
     };
     "memory_mib", "MiB", "tables that the technique needs", |f| {
         Some(f.result.ftl.read_reclaim.table_bytes as f64 / 1_048_576.0)
     };
-    "separation_mib", "MiB", "what separating data by streams needs, with what it was told beforehand", |f| {
+    "separation_mib", "MiB", "memory for separating data by streams, with what it knew in advance", |f| {
         Some(f.result.ftl.stream.memory_bytes as f64 / 1_048_576.0)
     };
-    "heat_mib", "MiB", "what counting reads for the choice of page types needs", |f| {
+    "heat_mib", "MiB", "memory for counting reads for the choice of page types", |f| {
         Some(f.result.ftl.heat.table_bytes as f64 / 1_048_576.0)
     };
     "lsb_reads", "%", "share of LSB pages (the lowest) in the pages read for the host", |f| page_type_share(f, 0);
@@ -232,10 +234,12 @@ metrics! {
         let even = sense_us(f, &[1; 4])?;
         Some(100.0 - 100.0 * sense_us(f, &f.stats.ftl.host_reads_by_type)? / even)
     };
-    "achieved", "%", "what was saved over reads spread evenly over page types, of what the best placement saves", |_| {
+    "achieved", "%", "what was saved compared with reads spread evenly over page types, as a share of what \
+                      the best placement saves", |_| {
         None
     };
-    "maximum_at", "", "where in a series of phases `achieved` first is within a point of its most", |_| None;
+    "maximum_at", "", "where in a series of phases `achieved` first comes within a point of its \
+                       maximum", |_| None;
     "levels_mean", "levels", "first sensing levels at each threshold of pages read for the host, on average", |f| {
         let (levels, reads) = (&f.config.cells.modes.levels, &f.stats.flash.host_reads_by_mode);
         let all: u64 = reads.iter().take(levels.len()).sum();
@@ -245,7 +249,7 @@ metrics! {
     "flash_read_mean_us", "us", "sensing, transfer and decoding of a page read for the host, on average", |f| {
         flash_read_us(f, &[Part::Array, Part::Transfer, Part::Decode])
     };
-    "flash_wait_mean_us", "us", "what such a read waits for its die and channel, on average", |f| {
+    "flash_wait_mean_us", "us", "average wait of such a read for its die and channel", |f| {
         flash_read_us(f, &[Part::DieWait, Part::ChannelWait])
     };
     "iops", "requests/s", "requests served a second", |f| timed(f, f.result.iops.all);

@@ -129,7 +129,7 @@ impl fmt::Display for PaperError {
             PaperError::Config(errors) => write!(f, "{errors}"),
             PaperError::Workload { name, error } => write!(f, "workload {name}: {error}"),
             PaperError::Missing { name } => {
-                write!(f, "workload {name} is needed to age drives, and its trace is missing")
+                write!(f, "workload {name} is needed to age drives, but its trace is missing")
             }
             PaperError::Run { name, message } => write!(f, "{name}: {message}"),
         }

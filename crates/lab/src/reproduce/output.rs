@@ -108,10 +108,7 @@ impl Outcome {
         text.push_str(&beside::table(&self.cells));
         text.push_str(&beside::less(&self.cells));
         for name in &self.skipped {
-            let _ = writeln!(
-                text,
-                "skipped: workload {name}: its trace is in none of the folders (--traces DIR)"
-            );
+            let _ = writeln!(text, "skipped: workload {name}: its trace was not found (--traces DIR)");
         }
         text
     }

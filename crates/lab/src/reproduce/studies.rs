@@ -147,14 +147,14 @@ impl Studies {
     pub fn carry_out(&self, piece: Piece) -> Result<(), PaperError> {
         let unknown = || PaperError::Run {
             name: self.paper.name.clone(),
-            message: format!("{piece:?} is not planned: its files have changed"),
+            message: format!("{piece:?} is not in the plan: its files have changed"),
         };
         match piece {
             Piece::Drive(at) => self.work.aged.get(at).ok_or_else(unknown)?.make(&self.workloads),
             Piece::Run(at) => {
                 let job = self.work.jobs.get(at).ok_or_else(unknown)?;
                 job.run(&self.work, &self.workloads)?;
-                let message = "what it has measured cannot be read back".to_owned();
+                let message = "its measurements cannot be read back".to_owned();
                 let lost = || PaperError::Run { name: job.place.name(), message };
                 job.finished().map(drop).ok_or_else(lost)
             }

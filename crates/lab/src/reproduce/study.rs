@@ -192,7 +192,7 @@ fn check_measured(walk: &Walk<'_>, study: &Study, all: &Names) -> Result<(), Pap
     }
     if let Some(warm) = &study.warm {
         let found = format!("{} requests of {:?}, beside measured phases", warm.requests, warm.workload);
-        let allowed = "no warm-up: phases that are not measured are served without time, as one is";
+        let allowed = "no warm-up: phases that are not measured are served untimed, like one";
         return Err(walk.wrong("warm", found, allowed));
     }
     let taken = [

@@ -69,24 +69,24 @@ fn column(name: impl Into<String>, unit: &str, doc: impl Into<String>) -> Series
 /// What is told of all drives, in order.
 fn columns() -> Vec<SeriesColumn> {
     let mut all = vec![
-        column("start_ns", "ns", "Start of the interval, from that of the measurement"),
+        column("start_ns", "ns", "Start of the interval, from the start of the measurement"),
         column("end_ns", "ns", "Its end"),
     ];
     for name in NAMES {
-        all.push(column(format!("{name}s"), "requests", format!("{name}s that completed in success")));
+        all.push(column(format!("{name}s"), "requests", format!("{name}s that succeeded")));
         for (quantile, _, doc) in QUANTILES {
             all.push(column(
                 format!("{name}_{quantile}_ns"),
                 "ns",
-                format!("{doc}, of {name}s; up to 1/32 too long"),
+                format!("{doc}, for {name}s; up to 1/32 too high"),
             ));
         }
         all.push(column(format!("{name}_max_ns"), "ns", format!("The longest of these {name}s")));
     }
     all.push(column("commands", "commands", "In the drive at the end of the interval"));
-    all.push(column("dirty_units", "units", "In the buffer then, neither in flash nor on their way"));
+    all.push(column("dirty_units", "units", "In the buffer then, not in flash nor on the way there"));
     all.push(column("free_blocks", "blocks", "Free then, in all lanes; superblocks count as one"));
-    all.push(column("write_amplification", "", "Bytes programmed over bytes written by the host"));
+    all.push(column("write_amplification", "", "Bytes programmed divided by bytes written by the host"));
     for cause in Cause::ALL {
         let doc = format!("Bytes programmed for {}, counting whole pages", cause.name());
         all.push(column(format!("bytes_programmed.{}", cause.name()), "bytes", doc));

@@ -55,8 +55,9 @@ impl Folder {
     pub fn new(path: &Path) -> Result<Self, JobError> {
         let is_empty = |folder: &Path| fs::read_dir(folder).map(|mut list| list.next().is_none());
         if path.exists() && !path.join(NAME).is_file() && !is_empty(path).unwrap_or(false) {
-            let message =
-                "found:   something that is no sweep\n    allowed: a new or empty folder, or one of a sweep";
+            let message = "found:   something that is not a sweep\n    allowed: a new or empty folder, or \
+                           that of a \
+                 sweep";
             return Err(JobError::new(format!("{}\n    {message}", path.display())));
         }
         Ok(Folder { path: path.to_owned(), runs: path.join("runs") })

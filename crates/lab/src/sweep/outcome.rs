@@ -118,7 +118,7 @@ impl Worker {
         let job = Job::of_text(Path::new(&order.name), order.config.clone()).allowing(allowed);
         let job = job.giving(self.given.clone());
         let refused = |error: JobError| {
-            let allowed = "the configuration that it was when the sweep was planned".to_owned();
+            let allowed = "the configuration as it was when the sweep was planned".to_owned();
             Failure::Setting { key: SWEEP, found: error.message, allowed }
         };
         let nothing = || refused(JobError::new("no workload"));
@@ -131,14 +131,16 @@ impl Worker {
         };
         let prepared = &self.last.insert(last).1;
         if prepared.workload_hash() != order.workload_hash {
-            let found = "another workload than when the sweep was planned: a file has changed".to_owned();
-            let allowed = "files that stay as they are; the same command plans anew".to_owned();
+            let found = "a different workload than when the sweep was planned: a file has changed".to_owned();
+            let allowed = "files that do not change; run the same command again to plan again".to_owned();
             return Err(Failure::Setting { key: SWEEP, found, allowed }.into());
         }
         let plan = job.plan(Some((&spec, prepared))).map_err(refused)?;
         let changed = |what: &str| {
-            let found = format!("another {what} than when the sweep was planned");
-            let allowed = "what stays as it is; the same command plans anew".to_owned();
+            let found = format!("a different {what} than when the sweep was planned");
+            let allowed = "something that does not change; run the same command again to plan \
+                           again"
+                .to_owned();
             Failure::Setting { key: SWEEP, found, allowed }
         };
         if plan.libraries.hashes() != order.libraries {

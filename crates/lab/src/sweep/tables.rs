@@ -213,7 +213,7 @@ impl<'a> Table<'a> {
             return Err(self.wrong_at(leaf, "[]", "a list of at least one value"));
         }
         // A workload is a table; of all else each key is a setting of its own.
-        let not_a_value = |item| self.wrong_at(leaf, self.source.shown(item), "values that are no tables");
+        let not_a_value = |item| self.wrong_at(leaf, self.source.shown(item), "values that are not tables");
         let is_value = |item: &&Spanned<DeValue<'_>>| leaf.key == WORKLOAD || !item.get_ref().is_table();
         let value =
             |item| self.source.spelled(item).filter(|_| is_value(&item)).ok_or_else(|| not_a_value(item));

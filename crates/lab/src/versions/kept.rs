@@ -51,7 +51,8 @@ fn check(rows: &[Kept], drive: &Drive) -> Result<(), String> {
             let there = found
                 .map_or("nothing more".to_owned(), |(place, unit)| format!("unit {unit} at place {place}"));
             return Err(format!(
-                "it is of another snapshot\n    found:   unit {} at place {} in row {number}\n    allowed: {there}, as \
+                "it is from another snapshot\n    found:   unit {} at place {} in row {number}\n    \
+                 allowed: {there}, as \
                  on this drive",
                 row.unit, row.place
             ));
@@ -60,7 +61,8 @@ fn check(rows: &[Kept], drive: &Drive) -> Result<(), String> {
     match on_drive.next() {
         None => Ok(()),
         Some((place, unit)) => Err(format!(
-            "it is of another snapshot, or not whole\n    found:   {} rows\n    allowed: one more for unit {unit} at \
+            "it is from another snapshot, or incomplete\n    found:   {} rows\n    allowed: one more for \
+             unit {unit} at \
              place {place}, as on this drive",
             rows.len()
         )),
@@ -107,7 +109,7 @@ fn from_csv(path: &Path, is_packed: bool) -> Result<Vec<Kept>, ReportError> {
         let numbers: Option<Vec<u64>> = line.split(',').map(|number| number.parse().ok()).collect();
         let row = numbers.as_deref().and_then(kept);
         rows.push(row.ok_or_else(|| {
-            wrong(number, &line, "seven whole numbers, as wordline run --keep-versions writes")
+            wrong(number, &line, "seven whole numbers, as written by wordline run --keep-versions")
         })?);
     }
     match any {

@@ -252,5 +252,5 @@ fn a_run_without_time_has_no_timeline() {
     let timeline = TimelineSpec { path: fresh_path("timeline-none"), from_ns: None, to_ns: None };
     let spec = RunSpec { timeline: Some(timeline), executor: ssd::Executor::Functional, ..closed(1) };
     let failed = try_run(&small_drive(), &generator(10, MIX), &spec).unwrap_err();
-    assert!(failed.to_string().contains("where no time passes, and the timeline"), "{failed}");
+    assert!(failed.to_string().contains("which simulates no time, and the timeline"), "{failed}");
 }

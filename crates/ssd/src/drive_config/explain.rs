@@ -95,9 +95,9 @@ impl Resolved {
                 "Wordlines x bits per cell.",
             ),
             ("physical_gib", gib(geometry.physical_bytes()), "GiB", "Data capacity of all blocks."),
-            ("logical_gib", gib(config.logical_bytes()), "GiB", "Capacity the host sees."),
+            ("logical_gib", gib(config.logical_bytes()), "GiB", "Capacity that the host sees."),
             ("unit_bytes", config.unit_bytes().to_string(), "bytes", "Size of a mapping unit."),
-            ("logical_units", logical.to_string(), "units", "Mapping units the host sees."),
+            ("logical_units", logical.to_string(), "units", "Mapping units that the host sees."),
             (
                 "over_provisioning_effective_percent",
                 round(spare * 100.0),
@@ -114,7 +114,7 @@ impl Resolved {
                 "lane_planes",
                 config.lane_span().to_string(),
                 "planes",
-                "Planes in each lane: blocks of a superblock.",
+                "Planes in each lane, that is, blocks in a superblock.",
             ),
             (
                 "spare_blocks_per_lane",
@@ -122,7 +122,7 @@ impl Resolved {
                     .saturating_sub(config.data_blocks_per_lane())
                     .to_string(),
                 if config.lane_span() > 1 { "superblocks" } else { "blocks" },
-                "Blocks (or superblocks) of each lane that a full logical space leaves.",
+                "Blocks (or superblocks) of each lane that are spare when the logical space is full.",
             ),
             (
                 "thresholds",

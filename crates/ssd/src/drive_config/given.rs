@@ -24,7 +24,7 @@ impl DriveConfig {
             let name = family.path.rsplit('/').next().unwrap_or(family.path);
             let (found, allowed) = match (is_asked, is_given) {
                 (true, false) => (
-                    format!("\"{named}\", and no policy is given"),
+                    format!("\"{named}\", but no policy is given"),
                     format!(
                         "--policy {name}=FILE (a library; in a file: [policy] {name} = \"FILE\", with \
                          --allow-libraries), in Rust Drive::with_policies, or a policy that `wordline policies \
@@ -32,7 +32,7 @@ impl DriveConfig {
                     ),
                 ),
                 (false, true) => (
-                    format!("\"{named}\", and a policy from outside is given"),
+                    format!("\"{named}\", but an external policy is given"),
                     "\"external\" where one is given".to_owned(),
                 ),
                 _ => continue,

@@ -95,8 +95,9 @@ techniques! { drive_config! {
         errors = "nand.errors";
         channel = "flash.channel";
         scheduling = "flash.scheduling";
-        preemption: flash::preemption::Config, "What becomes of a die's work when a read comes." = "flash.preemption";
-        read_voltage: flash::read_voltage::Config, "With which voltages a page is read first." = "flash.read_voltage";
+        preemption: flash::preemption::Config, "What happens to a die's work when a read \
+                                                arrives." = "flash.preemption";
+        read_voltage: flash::read_voltage::Config, "Which voltages a read tries first." = "flash.read_voltage";
         mapping = "ftl.mapping";
         allocation = "ftl.allocation";
         cleaning = "ftl.cleaning";
@@ -106,17 +107,18 @@ techniques! { drive_config! {
         stream: ftl::stream::Config, "Which data shares a block." = "ftl.stream";
         program_mode: ftl::program_mode::Config, "In which program mode a block is programmed." = "ftl.program_mode";
         page_class: ftl::page_class::Config, "Which page type holds which data." = "ftl.page_class";
-        slc_cache: ftl::slc_cache::Config, "How many blocks cache host writes in one bit a cell." = "ftl.slc_cache";
-        sanitize: ftl::sanitize::Config, "What becomes of copies that nobody may read." = "ftl.sanitize";
+        slc_cache: ftl::slc_cache::Config, "How many blocks cache host writes with one bit per \
+                                            cell." = "ftl.slc_cache";
+        sanitize: ftl::sanitize::Config, "What happens to copies that nobody may read." = "ftl.sanitize";
         age_marker: ftl::age_marker::Config, "How old a block is." = "ftl.age_marker";
-        wear_leveling: ftl::wear_leveling::Config, "Which blocks trade places." = "ftl.wear_leveling";
-        migration: ftl::migration::Config, "Whether data that moves passes the controller." = "ftl.migration";
+        wear_leveling: ftl::wear_leveling::Config, "Which blocks swap data." = "ftl.wear_leveling";
+        migration: ftl::migration::Config, "Whether moved data passes through the controller." = "ftl.migration";
     } {
         queues = "host.queues";
         link = "host.link";
         firmware = "host.firmware";
         buffer: host::buffer::Config, "What stays in DRAM." = "host.buffer";
-        hotness: host::hotness::Config, "How the data is used that leaves DRAM." = "host.hotness";
+        hotness: host::hotness::Config, "How data is used that leaves DRAM." = "host.hotness";
     }
 } }
 

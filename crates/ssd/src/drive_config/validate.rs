@@ -89,7 +89,7 @@ impl DriveConfig {
         }
         let name = self.stream.name();
         let found = match all > own {
-            true => format!("{own} streams of \"{name}\", and one more for what moves out of the first"),
+            true => format!("{own} streams of \"{name}\", and one more for data moved out of the first"),
             false => format!("{own} streams of \"{name}\""),
         };
         let joined = if all > own { ", or ftl.allocation.moves = \"joined\"" } else { "" };
@@ -108,7 +108,7 @@ impl DriveConfig {
         if self.lane_span() > 1 {
             let planes = self.lane_span();
             let found = format!(
-                "a plane for each logical page, in superblocks (\"{superblock}\") of {planes} planes"
+                "a fixed plane for each logical page, in superblocks (\"{superblock}\") of {planes} planes"
             );
             let allowed = format!("ftl.allocation.superblock = \"none\", {OR}");
             conflicts.add(&[STATIC, "ftl.allocation.superblock"], found, &allowed);
@@ -116,18 +116,19 @@ impl DriveConfig {
         if self.units_per_page() > 1 {
             let units = self.units_per_page();
             let found =
-                format!("a plane for each logical page, with pages of {units} units mapped one by one");
+                format!("a fixed plane for each logical page, with pages of {units} separately mapped units");
             let allowed = format!("ftl.mapping.unit = \"page\", {OR}");
             conflicts.add(&[STATIC, "ftl.mapping.unit", "nand.geometry.page_bytes"], found, &allowed);
         }
         if self.cleaning.paces_host {
             let found =
-                "a plane for each logical page, with writes that go elsewhere while cleaning is behind";
+                "a fixed plane for each logical page, with writes that go elsewhere while cleaning is behind";
             let allowed = format!("ftl.cleaning.paces_host = false, {OR}");
             conflicts.add(&[STATIC, "ftl.cleaning.paces_host"], found.to_owned(), &allowed);
         }
         if self.replica_pages_per_block() > 0 {
-            let found = "a plane for each logical page, with replicas in other planes that take its place";
+            let found = "a fixed plane for each logical page, with replicas in other planes that take its \
+                         place";
             let allowed = format!("ftl.read_reclaim.replica_limit = 0, another policy, {OR}");
             let keys = [STATIC, "ftl.read_reclaim.replica_limit", "ftl.read_reclaim.policy"];
             conflicts.add(&keys, found.to_owned(), &allowed);
@@ -190,7 +191,7 @@ impl DriveConfig {
         let (endurance, told_apart) = (self.reliability.endurance_cycles, policy.cycles_told_apart());
         if endurance > told_apart && self.errors.model == ErrorModel::Cells {
             let keys = ["nand.reliability.endurance_cycles", "ftl.read_reclaim.policy"];
-            let found = format!("{endurance} cycles, with a table of what blocks stand up to {told_apart}");
+            let found = format!("{endurance} cycles, with a table of block endurance up to {told_apart}");
             conflicts.add(&keys, found, &format!("at most {told_apart} cycles, or policy \"never\""));
         }
     }
@@ -222,7 +223,7 @@ impl DriveConfig {
         if caches && page_class::Policy::build(&self.page_class).looks_ahead() {
             let by = self.page_class.name();
             let found =
-                format!("\"{by}\", which sorts data when it is written, with a cache that it leaves later");
+                format!("\"{by}\", which sorts data when it is written, with a cache that data leaves later");
             let keys = ["ftl.slc_cache.policy", "ftl.page_class.policy"];
             conflicts.add(&keys, found, "ftl.slc_cache.policy = \"none\", or another ftl.page_class");
         }
@@ -233,12 +234,12 @@ impl DriveConfig {
         const POLICY: &str = "flash.preemption.policy";
         let (policy, name) = (preemption::Policy::build(&self.preemption), self.preemption.name());
         if policy.acts() && self.timing.cache_operations {
-            let found = format!("\"{name}\", with the next operation sent to a die that works");
+            let found = format!("\"{name}\", with the next operation sent to a busy die");
             let allowed = "nand.timing.cache_operations = false, or flash.preemption.policy = \"none\"";
             conflicts.add(&[POLICY, "nand.timing.cache_operations"], found, allowed);
         }
         if policy.acts() && self.scheduling.order == SchedulingOrder::Fifo {
-            let found = format!("\"{name}\", for reads that stand in line with all else");
+            let found = format!("\"{name}\", for reads that queue with everything else");
             let allowed = "flash.scheduling.order = \"read_first\", or flash.preemption.policy = \"none\"";
             conflicts.add(&[POLICY, "flash.scheduling.order"], found, allowed);
         }
@@ -291,7 +292,7 @@ impl DriveConfig {
         if logical > physical {
             let found = format!("{} GiB logical on {} GiB physical", gib(logical), gib(physical));
             let allowed =
-                format!("less than the physical {} GiB; 0 takes it from over-provisioning", gib(physical));
+                format!("less than the physical {} GiB; 0 derives it from over-provisioning", gib(physical));
             conflicts.add(&[KEYS[1], KEYS[0]], found, &allowed);
             return false;
         }
@@ -310,13 +311,12 @@ impl DriveConfig {
         if spare < lanes {
             let found = format!("true, with {spare} spare blocks in {lanes} lanes");
             let allowed =
-                format!("at least {lanes} spare blocks, one to wait in each lane; or {LAZY} = false");
+                format!("at least {lanes} spare blocks, one waiting in each lane; or {LAZY} = false");
             conflicts.add(&[LAZY, "drive.over_provisioning_percent", "drive.logical_gib"], found, &allowed);
         }
         if self.slc_blocks_per_lane() > 0 {
             let cache = self.slc_cache.name();
-            let found =
-                format!("true, with a cache (\"{cache}\") that keeps erased blocks of one bit a cell");
+            let found = format!("true, with a cache (\"{cache}\") that keeps erased SLC blocks");
             let allowed = format!("ftl.slc_cache.policy = \"none\", or {LAZY} = false");
             conflicts.add(&[LAZY, "ftl.slc_cache.policy"], found, &allowed);
         }
@@ -334,7 +334,7 @@ impl DriveConfig {
         if data + needed - cached <= blocks {
             let most = blocks - (data + needed - cached);
             let found = format!(
-                "a cache of {cached} {what} in each lane of {blocks}, of which data and cleaning leave over {most}"
+                "a cache of {cached} {what} in each lane of {blocks}, of which data and cleaning leave {most}"
             );
             let fewer = if most >= 2 { format!("at most {most} {what}; or ") } else { String::new() };
             let allowed = format!(
@@ -358,7 +358,7 @@ impl DriveConfig {
         );
         let stray = self.stray_blocks_per_lane(self.geometry.blocks_per_plane);
         if stray > 0 {
-            allowed.push_str(&format!(", {stray} for pages that are dead in part"));
+            allowed.push_str(&format!(", {stray} for partly dead pages"));
         }
         let bad = needed - self.spare_blocks_to_work_per_lane(self.geometry.blocks_per_plane);
         allowed.push_str(&if bad > 0 { format!(", {bad} bad from the factory)") } else { ")".to_owned() });

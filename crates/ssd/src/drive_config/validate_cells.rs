@@ -28,9 +28,9 @@ impl DriveConfig {
         let levels = wear_leveling::Policy::build(&self.wear_leveling);
         if levels.needs_ages() && !age_marker::Policy::build(&self.age_marker).acts() {
             let (by, marker) = (self.wear_leveling.name(), self.age_marker.name());
-            let found = format!("wear levelling by \"{by}\", with ages by \"{marker}\", which tells none");
+            let found = format!("wear levelling by \"{by}\", with ages by \"{marker}\", which has none");
             let keys = ["ftl.wear_leveling.policy", "ftl.age_marker.policy"];
-            conflicts.add(&keys, found, "ftl.age_marker.policy = \"real_wear\", or another that tells ages");
+            conflicts.add(&keys, found, "ftl.age_marker.policy = \"real_wear\", or another marker with ages");
         }
         self.check_age_of_one_bit(conflicts);
         self.check_voltages(conflicts);
@@ -64,7 +64,7 @@ impl DriveConfig {
             let allowed = "t_read_us = [], which takes t_read_base_us and t_sense_us; or sensing = \"cell\"";
             conflicts.add(
                 &keys,
-                "sensing by page with a tR that does not tell what a threshold takes".to_owned(),
+                "sensing by page, with a tR that does not give the time per threshold".to_owned(),
                 allowed,
             );
         }
@@ -72,7 +72,7 @@ impl DriveConfig {
         if span != 0.0 && self.errors.variation {
             let keys = ["cell.population.retention_span", "nand.errors.variation"];
             let allowed =
-                "0 in a drive, whose tables hold one law of retention for all blocks; or variation = false";
+                "0 in a drive, whose tables have one retention law for all blocks; or variation = false";
             conflicts.add(&keys, format!("blocks whose retention differs by {span}"), allowed);
         }
     }
@@ -82,7 +82,7 @@ impl DriveConfig {
         if self.slc_blocks_per_lane() > 0 && age_marker::Policy::build(&self.age_marker).acts() {
             let (cache, marker) = (self.slc_cache.name(), self.age_marker.name());
             let found = format!(
-                "ages by \"{marker}\", which takes erases for whole cycles, beside a cache (\"{cache}\")"
+                "ages by \"{marker}\", which counts erases as whole cycles, with a cache (\"{cache}\")"
             );
             let allowed = "ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\"";
             conflicts.add(&["ftl.age_marker.policy", "ftl.slc_cache.policy"], found, allowed);
@@ -105,7 +105,7 @@ impl DriveConfig {
         if !marker.is_fitted() {
             let name = self.age_marker.name();
             let found = format!("voltages by \"{by}\", with ages by \"{name}\", which estimates no errors");
-            let allowed = "ftl.age_marker.policy = \"real_wear\", or another that is fitted";
+            let allowed = "ftl.age_marker.policy = \"real_wear\", or another fitted marker";
             conflicts.add(&[policy, "ftl.age_marker.policy"], found, allowed);
         }
     }
@@ -135,7 +135,7 @@ impl DriveConfig {
         policy.learn(cells, off, reads_move).map_err(|why| {
             let mut conflicts = Conflicts(Vec::new());
             let found = format!("voltages by \"{}\": {why}", self.read_voltage.name());
-            let allowed = "another flash.read_voltage.policy, or a marker of age that is less off";
+            let allowed = "another flash.read_voltage.policy, or a more accurate age marker";
             conflicts.add(&["flash.read_voltage.policy", "ftl.age_marker.policy"], found, allowed);
             ConfigErrors(conflicts.0)
         })?;
@@ -148,21 +148,24 @@ impl DriveConfig {
         let asks = program_mode::Policy::build(&self.program_mode).needs_hotness();
         if asks && !stream.tells_hotness() {
             let (mode, by) = (self.program_mode.name(), self.stream.name());
-            let found = format!("\"{mode}\", which goes by the hotness of data, with streams by \"{by}\"");
+            let found = format!("\"{mode}\", which depends on the hotness of data, with streams by \"{by}\"");
             let keys = ["ftl.program_mode.policy", "ftl.stream.policy"];
             conflicts.add(&keys, found, "ftl.stream.policy = \"hotness\", or another program mode");
         }
         let counts = hotness::Policy::build(&self.hotness).counts();
         if stream.needs().hotness && !counts {
             let (by, none) = (self.stream.name(), self.hotness.name());
-            let found = format!("streams by \"{by}\", with host.hotness \"{none}\", which knows nothing");
+            let found = format!(
+                "streams by \"{by}\", with host.hotness \"{none}\", which does not \
+                                 classify data"
+            );
             let keys = ["ftl.stream.policy", "host.hotness.policy"];
             conflicts.add(&keys, found, "host.hotness.policy = \"hit_counts\"");
         }
         let rules = buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
         if stream.needs().promotes && !rules.one_list {
             let found =
-                "what leaves DRAM clean is written once more, but is given up when its room is needed";
+                "clean data that leaves DRAM is written again, but is dropped when its space is needed";
             conflicts.add(
                 &["ftl.stream.place", "host.buffer.evict"],
                 found.to_owned(),
@@ -185,8 +188,8 @@ impl DriveConfig {
         let most = PROGRAM_MODES - usize::from(self.slc_blocks_per_lane() > 0);
         if names.len() > most {
             let found = format!("{} modes", names.len());
-            let beside = if most < PROGRAM_MODES { " beside blocks of one bit a cell" } else { "" };
-            let allowed = format!("at most {most}{beside}, or results could not tell them apart");
+            let beside = if most < PROGRAM_MODES { " besides SLC blocks" } else { "" };
+            let allowed = format!("at most {most}{beside}, or results could not distinguish them");
             conflicts.add(&["cell.modes.names"], found, &allowed);
         }
         let resists = |name: &String| name.ends_with("resistant");
@@ -196,7 +199,7 @@ impl DriveConfig {
         {
             let by = self.read_reclaim.name();
             let found = format!(
-                "\"{by}\", which deals data to modes that resist reads, with modes {} by \"{own}\"",
+                "\"{by}\", which deals data to read-resistant modes, with modes {} by \"{own}\"",
                 names.join(", ")
             );
             let keys = ["ftl.read_reclaim.policy", "cell.modes.names", "ftl.program_mode.policy"];
@@ -227,7 +230,7 @@ impl DriveConfig {
             && differ()
         {
             let found = format!("{drive:?} for the drive, {cells:?} for its cells");
-            let allowed = "the same code for both, or nand.cell.gray_code = [] to take that of the cells";
+            let allowed = "the same code for both, or nand.cell.gray_code = [] to use that of the cells";
             conflicts.add(&["nand.cell.gray_code", "cell.states.gray_code"], found, allowed);
         }
     }

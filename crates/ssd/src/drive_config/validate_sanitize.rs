@@ -42,7 +42,7 @@ impl DriveConfig {
         let name = self.sanitize.name();
         if self.slc_blocks_per_lane() > 0 {
             let cache = self.slc_cache.name();
-            let found = format!("\"{name}\", with a cache (\"{cache}\") of blocks of one bit a cell");
+            let found = format!("\"{name}\", with a cache (\"{cache}\") of SLC blocks");
             let keys = ["ftl.sanitize.policy", "ftl.slc_cache.policy"];
             conflicts.add(&keys, found, &format!("ftl.slc_cache.policy = \"none\", {OR}"));
         }
@@ -52,20 +52,22 @@ impl DriveConfig {
     fn check_wordlines(&self, conflicts: &mut Conflicts) {
         let name = self.sanitize.name();
         if self.cell.program_order != ProgramOrder::WordlineMajor {
-            let found = format!("\"{name}\", with wordlines that are finished when others have begun");
+            let found = format!("\"{name}\", with wordlines that are finished after others have begun");
             let keys = ["ftl.sanitize.policy", "nand.cell.program_order"];
             conflicts.add(&keys, found, &format!("nand.cell.program_order = \"wordline_major\", {OR}"));
         }
         if read_reclaim::Policy::build(&self.read_reclaim).deals() {
             let by = self.read_reclaim.name();
             let found =
-                format!("\"{name}\", with blocks that \"{by}\" deals to, whose wordlines nobody finishes");
+                format!("\"{name}\", with blocks that \"{by}\" deals to, whose wordlines are never finished");
             let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.policy"];
             conflicts.add(&keys, found, &format!("another ftl.read_reclaim.policy, {OR}"));
         }
         if self.replica_pages_per_block() > 0 {
-            let found =
-                format!("\"{name}\", with replicas of what is read often on wordlines that data has begun");
+            let found = format!(
+                "\"{name}\", with replicas of frequently read data on wordlines that other data \
+                         has begun"
+            );
             let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.replica_limit"];
             conflicts.add(&keys, found, &format!("ftl.read_reclaim.replica_limit = 0, {OR}"));
         }
@@ -75,14 +77,14 @@ impl DriveConfig {
     fn check_reprogram(&self, conflicts: &mut Conflicts) {
         let name = self.sanitize.name();
         if self.geometry.bits_per_cell == 1 {
-            let found = format!("\"{name}\", with cells of one bit: a wordline is a page");
+            let found = format!("\"{name}\", with one bit per cell: a wordline is a page");
             let keys = ["ftl.sanitize.policy", "nand.geometry.bits_per_cell"];
             conflicts.add(&keys, found, &format!("nand.geometry.bits_per_cell of 2 to 4, {OR}"));
         }
         let moves = migration::Policy::build(&self.migration);
         if moves.copies() {
             let by = self.migration.name();
-            let found = format!("\"{name}\", with copies by \"{by}\" that carry what is lost on");
+            let found = format!("\"{name}\", with copies by \"{by}\" that carry lost data along");
             let keys = ["ftl.sanitize.policy", "ftl.migration.policy"];
             conflicts.add(&keys, found, &format!("ftl.migration.policy = \"off_chip\", {OR}"));
         }
@@ -92,7 +94,7 @@ impl DriveConfig {
     fn check_pulse(&self, conflicts: &mut Conflicts, (key, us): (&'static str, f64), what: &str) {
         if us <= 0.0 {
             let found = format!("\"{}\", with {what} that take 0 us", self.sanitize.name());
-            let allowed = "more than 0 us: a pulse without length programs nothing";
+            let allowed = "more than 0 us: a pulse of no length programs nothing";
             conflicts.add(&[key, "ftl.sanitize.policy"], found, allowed);
         }
     }
@@ -100,7 +102,7 @@ impl DriveConfig {
     fn check_flags(&self, conflicts: &mut Conflicts) {
         let (cells, spare) = (self.lock.cells, self.geometry.spare_bytes.saturating_mul(8));
         if cells.is_multiple_of(2) {
-            let found = format!("{cells} flag cells of a page, of which no majority is sure");
+            let found = format!("{cells} flag cells of a page, which may have no majority");
             conflicts.add(&["nand.lock.cells"], found, "an odd number, such as 9");
         }
         let of_wordline = cells * self.geometry.bits_per_cell;
@@ -119,7 +121,8 @@ impl DriveConfig {
         let relock_ms = relock_ns as f64 / 1e6;
         if relock_ns > 0 && relock_ms < 2.0 * round_ms {
             let found = format!(
-                "locks that are set again after {relock_ms:.1} ms, where all pages of a die take {round_ms:.1} ms"
+                "locks refreshed after {relock_ms:.1} ms, although locking all pages of a die takes \
+                 {round_ms:.1} ms"
             );
             let allowed = "0, or at least twice as long as that";
             conflicts.add(&["ftl.sanitize.relock_months", "nand.timing.t_page_lock_us"], found, allowed);
@@ -134,7 +137,7 @@ impl DriveConfig {
         if of_blocks && !BLOCK_LOCK_US.contains(&us) {
             let found = format!("\"{name}\", with locks of blocks that take {us} us");
             let keys = ["nand.timing.t_block_lock_us", "ftl.sanitize.policy"];
-            let allowed = "200, 300 or 400 us: where others leave the select line is not known";
+            let allowed = "200, 300 or 400 us: the effect of other pulses on the select line is not known";
             conflicts.add(&keys, found, allowed);
         }
     }

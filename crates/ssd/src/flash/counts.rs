@@ -38,9 +38,9 @@ counters! {
         lock_fails: u64, "operations", in "ftl.sanitize.failed";
         /// Page reads by the number of attempts that failed before one succeeded (or none was left).
         retries: [u64; ATTEMPTS], "pages", in "flash.retries.histogram";
-        /// Page reads that none of the sets of voltages corrected that `table_by_age` chose for the age of their block.
+        /// Page reads corrected by none of the voltage sets that `table_by_age` chose for the age of their block.
         beyond_bound: u64, "pages", in "flash.retries.beyond_bound";
-        /// Those of them that the policy has promised to correct: none, or the run fails.
+        /// Of these, page reads that the policy promised to correct: there must be none, or the run fails.
         bound_broken: u64, "pages", in "flash.retries.bound_broken";
         /// Page reads that no attempt could correct, by cause.
         uncorrectable: [u64; CAUSES], "pages", in "flash.uncorrectable";
@@ -51,14 +51,13 @@ counters! {
         suspends: [[u64; PRIORITIES]; SUSPENDS], "suspends", in "flash.suspends.erase.at_once.high";
         /// Erases by how often they were suspended (where anything is).
         suspends_per_erase: [u64; PER_ERASE], "erases", in "flash.suspends.per_erase.histogram";
-        /// Page reads of the host by priority that, while they waited for their die, saw it work for one of a lower
-        /// priority.
+        /// Host page reads by priority, during whose wait the die worked for one of lower priority.
         delayed_by_lower: [u64; PRIORITIES], "pages", in "flash.priority.delayed_by_lower.high";
         /// High reads, alone at their die, that waited longer than the rule of `flash.preemption` allows.
         inversions: u64, "pages", in "flash.priority.inversions";
-        /// Nanoseconds each die had work on it.
+        /// Nanoseconds that each die had work to do.
         die_busy_ns: Vec<u64>, "ns", in "utilisation.die.mean";
-        /// Nanoseconds of these that its array worked; the others it waited for its channel, or the channel served it.
+        /// Of these, nanoseconds that its array worked; the rest of the time it waited for its channel or used it.
         die_array_ns: Vec<u64>, "ns", in "utilisation.array.mean";
         /// Nanoseconds each channel carried something.
         channel_busy_ns: Vec<u64>, "ns", in "utilisation.channel.mean";

@@ -67,24 +67,24 @@ counters! {
         moved_units: [u64; CAUSES], "units", in "ftl.moved_units";
         /// Places for units left empty in programmed pages.
         padded_units: u64, "units", in "ftl.padded_units";
-        /// Mapping units programmed, by the stream of their blocks: those of `ftl.stream`, then one for what moves from
-        /// the first where that has blocks of its own, then one for what wear leveling moves.
+        /// Mapping units programmed, by the stream of their blocks: those of `ftl.stream`, then one for data moved
+        /// from the first, if that has its own blocks, then one for data moved by wear levelling.
         stream_units: [u64; STREAMS_AT_MOST], "units", in "ftl.stream.units";
-        /// Mapping units programmed in a page of another stream, which they fill.
+        /// Mapping units programmed in a page of another stream, to fill it.
         mixed_units: u64, "units", in "ftl.stream.mixed_units";
-        /// Mapping units programmed to pages of the class that they deserve (`ftl.page_class`).
+        /// Mapping units programmed to pages of the class they deserve (`ftl.page_class`).
         class_matched: u64, "units", in "ftl.page_class.matched";
         /// Mapping units programmed to pages of another class, because none waited for its own.
         class_neighbour: u64, "units", in "ftl.page_class.neighbour";
-        /// Most mapping units that waited in the queues of a stream, of host data or of what a lane moved.
+        /// The most mapping units that waited in the queues of one stream, for host data or for a lane's moves.
         class_queued_max: u32, "units", in "ftl.page_class.queued_max";
-        /// Times that a read of the host has raised the heat of a mapping unit (`ftl.page_class`).
+        /// Times that a host read raised the heat of a mapping unit (`ftl.page_class`).
         heat_raises: u64, "times", in "ftl.heat.raises";
         /// Times that the heat of a mapping unit was lowered.
         heat_lowers: u64, "times", in "ftl.heat.lowers";
-        /// Pages read for the host from blocks of one bit a cell (`ftl.slc_cache`).
+        /// Pages read for the host from SLC blocks (`ftl.slc_cache`).
         slc_hits: u64, "pages", in "ftl.slc.hits";
-        /// Blocks of one bit a cell that began to be destaged.
+        /// SLC blocks that began to be destaged.
         slc_destaged: u64, "blocks", in "ftl.slc.destaged";
         /// Mapping units that the host wrote straight to full blocks, because the cache was full.
         slc_bypassed: u64, "units", in "ftl.slc.bypassed";
@@ -94,7 +94,7 @@ counters! {
         lost_units: u64, "units", in "ftl.lost_units";
         /// Pages read for the host by page type, lowest first; retries do not count.
         host_reads_by_type: [u64; 4], "pages";
-        /// Blocks moved because of reads, as a whole; a block that only moved with another does not count.
+        /// Whole blocks moved because of reads; a block that only moved along with another does not count.
         reclaims: u64, "blocks";
         /// How long moves because of reads took, in the timed executor.
         services: ServiceTimes, "ns", in "ftl.read_reclaim.service_ns.mean";
@@ -108,38 +108,38 @@ counters! {
         replicas_failed: u64, "units", in "ftl.read_reclaim.replicas_failed";
         /// Pages moved because of reads: those whose data was read to be put elsewhere.
         reclaimed_pages: u64, "pages", in "ftl.read_reclaim.pages";
-        /// Of these, where cells age, pages that had seen less than half of the reads they stand.
+        /// Of these, where cells age, pages that had seen less than half of the reads they endure.
         premature_pages: u64, "pages", in "ftl.read_reclaim.premature_pages";
-        /// Most reads that any page had seen when it moved, for whatever cause, or when it could not be corrected, in
-        /// 1/4096 of what it stands: above 4096 the move came too late. What has not moved is told by
-        /// `Drive::worst_disturb_q12`.
+        /// The most reads that any page had seen when it moved, for whatever cause, or when it could not be
+        /// corrected, in 1/4096 of what it endures: above 4096 the move came too late. For data that has not moved
+        /// see `Drive::worst_disturb_q12`.
         disturbed_q12_max: u32, "1/4096", in "ftl.read_reclaim.most_disturbed";
         /// Blocks that cleaning began to empty, by the class of their stream (`ftl.stream`).
         victims: [u64; CLASSES], "blocks", in "ftl.victims.count";
         /// Of these, blocks that held no live unit.
         dead_victims: [u64; CLASSES], "blocks", in "ftl.victims.dead";
-        /// Units that lived in them then, by the same.
+        /// Live units in them at that time, by the same classes.
         victim_units: [u64; CLASSES], "units";
-        /// The same blocks by the share of their units that lived: none, then up to 1/16, 2/16 and so on.
+        /// The same blocks by their share of live units: none, then up to 1/16, 2/16 and so on.
         victims_by_live: [u64; VICTIM_BINS], "blocks", in "ftl.victims.histogram";
         /// Pages copied inside the chips (`ftl.migration`).
         copies: u64, "pages", in "ftl.migration.copybacks";
-        /// Pages that were not, because they would have gone to another plane, or to the first page of a block, which
+        /// Pages not copied because their destination was in another plane, or the first page of a block, which
         /// tells its age.
         copies_refused_by_place: u64, "pages", in "ftl.migration.refused_by_place";
         /// The same because their data was old.
         copies_refused_by_age_of_data: u64, "pages", in "ftl.migration.refused_by_age_of_data";
-        /// The same because their data had been copied as often in a row as it may.
+        /// The same because their data had already been copied as many times in a row as it may.
         copies_refused_by_limit: u64, "pages", in "ftl.migration.refused_by_limit";
-        /// Most copies in a row that any data had, where they are limited.
+        /// The most copies in a row that any data had, where they are limited.
         copies_in_a_row_max: u32, "copies", in "ftl.migration.in_a_row_max";
-        /// Blocks erased and given back.
+        /// Blocks erased and returned to the free list.
         reclaimed_blocks: u64, "blocks", in "ftl.reclaimed_blocks";
         /// Of these, by the program mode that they were programmed in (`cell.modes`).
         erased_by_mode: [u64; PROGRAM_MODES], "blocks", in "ftl.program_mode.blocks";
         /// Blocks retired.
         retired_blocks: u64, "blocks", in "ftl.retired_blocks";
-        /// Of these, blocks whose life was over as `ftl.age_marker` tells it.
+        /// Of these, blocks whose life was over by `ftl.age_marker`.
         age_retired: u64, "blocks", in "ftl.age.retired";
         /// First pages read for their errors, once they were programmed (`ftl.age_marker`).
         age_checks: u64, "reads", in "ftl.age.checks";
@@ -151,20 +151,20 @@ counters! {
         sanitize_given_up: u64, "pages", in "ftl.sanitize.given_up";
         /// Pages in which a copy of secured data died.
         exposed_pages: u64, "pages", in "ftl.sanitize.exposed.pages";
-        /// Most of them that were not locked or erased at any time.
+        /// The most of these that were not yet locked or erased at any one time.
         exposed_pages_max: u64, "pages", in "ftl.sanitize.exposed.pages_max";
-        /// How long those were not that have been since, in all.
+        /// Total time until they were, for those locked or erased since.
         exposed_ns: u64, "ns", in "ftl.sanitize.exposed.ns_mean";
-        /// How long any of them was not, at most.
+        /// The longest time until any of them was.
         exposed_ns_max: u64, "ns", in "ftl.sanitize.exposed.ns_max";
-        /// Of these, pages that were locked: how long they were not.
+        /// Of these, pages that were locked: the time until then.
         exposed_locked: Exposures, "ns", in "ftl.sanitize.exposed.by_lock.ns_mean";
         /// Of these, pages that were erased.
         exposed_erased: Exposures, "ns", in "ftl.sanitize.exposed.by_erase.ns_mean";
-        /// Of these, pages that were exposed for more than 100 ms: for lack of room for what lives there, for lack of
-        /// time, because a lock has failed, because only erases hide them.
+        /// Of these, pages that were exposed for more than 100 ms: no room for live data there, no time, a failed
+        /// lock, or only erases hide them.
         exposed_long: [u64; EXPOSURE_CAUSES.len()], "pages", in "ftl.sanitize.exposed.over_100ms.pages";
-        /// The oldest that any block was found when it was erased or checked, in 1/4096 of a life.
+        /// The highest age of any block when it was erased or checked, in 1/4096 of a life.
         age_q12_max: u32, "1/4096";
     }
 }

@@ -167,13 +167,13 @@ pub struct Policies<'a> {
     pub program_mode: &'a program_mode::Config,
     /// Which page type holds which data.
     pub page_class: &'a page_class::Config,
-    /// How many blocks cache host writes in one bit a cell.
+    /// How many blocks cache host writes with one bit per cell.
     pub slc_cache: &'a slc_cache::Config,
-    /// What becomes of copies that nobody may read.
+    /// What happens to copies that nobody may read.
     pub sanitize: &'a sanitize::Config,
-    /// Which blocks trade places.
+    /// Which blocks swap data.
     pub wear_leveling: &'a wear_leveling::Config,
-    /// Whether data that moves passes the controller.
+    /// Whether moved data passes through the controller.
     pub migration: &'a migration::Config,
     /// Those of techniques.
     pub techniques: techniques::Configs<'a>,

@@ -8,9 +8,9 @@ use crate::ftl::tables::blocks::{BlockState, LaneView};
 use core::fmt;
 
 /// What a policy from outside does, for tables of policies.
-pub(crate) const SUMMARY: &str = "a policy of your own, from a library or a program (docs/own-policy.md)";
+pub(crate) const SUMMARY: &str = "your own policy, from a library or a program (docs/own-policy.md)";
 /// What it costs.
-pub(crate) const MEMORY: &str = "what it takes itself";
+pub(crate) const MEMORY: &str = "whatever it allocates itself";
 
 /// Who a policy from outside is, for results and errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -134,7 +134,7 @@ impl LaneGuard {
             Ok(Some(block)) if block < lane.len() && may(lane, block) => return Some(block),
             Ok(None) => match plain(lane) {
                 None => return None,
-                Some(_) => "no block, though one may be chosen".to_owned(),
+                Some(_) => "no block, although one may be chosen".to_owned(),
             },
             Ok(Some(block)) if block >= lane.len() => format!("block {block} of {}", lane.len()),
             Ok(Some(block)) => format!("block {block}, which is {}", told(lane, block)),

@@ -8,7 +8,7 @@ counters! {
     pub struct HostCounts of "host" {
         /// Commands completed by kind: read, write, trim, flush.
         commands: [u64; 4], "commands", in "reads";
-        /// Commands that completed with another status than `Ok`.
+        /// Commands that completed with a status other than `Ok`.
         failed: u64, "commands", in "requests_failed";
         /// Of these, commands that needed data which could not be corrected.
         uncorrectable: u64, "commands", in "requests_uncorrectable";
@@ -24,7 +24,7 @@ counters! {
         unmapped_reads: u64, "units", in "buffer.unmapped_reads";
         /// Writes that had to wait for a slot of the buffer.
         buffer_stalls: u64, "writes", in "buffer.stalls";
-        /// Mapping units that left DRAM, by what was known of them then: nothing, read-hot, write-hot, mixed.
+        /// Mapping units that left DRAM, by class: unknown, read-hot, write-hot, mixed.
         hotness: [u64; 4], "units", in "host.hotness.rh";
         /// Mapping units overwritten in DRAM before they were flushed.
         buffer_overwrites: u64, "units", in "buffer.overwrites";

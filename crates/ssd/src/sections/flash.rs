@@ -14,7 +14,7 @@ choice! {
 }
 
 choice! {
-    /// How moves that reads have made due (read reclaim) stand beside host reads, where reads go first.
+    /// How due read-reclaim moves compete with host reads, where reads go first.
     pub enum ReclaimOrder {
         /// Their operations go in the order of arrival, and before older reads, too, after `due_bypass_limit` reads:
         /// until data has moved it is disturbed further, and by a known number of reads.
@@ -25,7 +25,7 @@ choice! {
 }
 
 choice! {
-    /// What a channel carries first, of what its dies wait to send and receive.
+    /// What a channel carries first when its dies wait to send and receive.
     pub enum ChannelOrder {
         /// Commands without data, so that arrays work while data of other dies leaves.
         CommandsFirst = "commands_first",
@@ -55,9 +55,8 @@ section! {
         t_read_command_ns: u32 = 290, unit "ns", range 0..=1_000_000_000;
         /// Channel time to start a data output, before its bytes.
         t_data_out_command_ns: u32 = 30, unit "ns", range 0..=1_000_000_000;
-        /// Bits that a read sends for each bit of data: more than one where the part is read with soft sensing
-        /// always. In other program modes it is more or less, in proportion to the bits that tell their levels apart.
-        /// Programs send one.
+        /// Bits that a read transfers for each bit of data: more than one if the part always uses soft sensing. In
+        /// other program modes it scales with the bits needed to distinguish their levels. Programs transfer one.
         read_bits: u32 = 1, unit "bits", range 1..=16;
         /// Channel time of a program command with its address, before or after its bytes.
         t_program_command_ns: u32 = 361, unit "ns", range 0..=1_000_000_000;
@@ -71,18 +70,18 @@ section! {
     pub struct Scheduling {
         /// Which operation a free die takes next.
         order: SchedulingOrder = SchedulingOrder::ReadFirst;
-        /// How many reads may pass a waiting program or erase before it goes first.
+        /// How many reads may overtake a waiting program or erase before it goes first.
         read_bypass_limit: u32 = 16, unit "reads", range 0..=1_000_000;
-        /// What becomes of the priority that the host says of a read (`order = "read_first"`).
+        /// How the host's read priority is used (`order = "read_first"`).
         priorities: PriorityOrder = PriorityOrder::ByClass;
-        /// How moves that reads have made due (read reclaim) stand beside host reads, where reads go first.
+        /// How due read-reclaim moves compete with host reads, where reads go first.
         reclaim: ReclaimOrder = ReclaimOrder::Urgent;
-        /// How many reads, older ones too, may go between two operations of moves that are due (`urgent`). With 2 a
-        /// host keeps about a third of what a die can read, while data moves from it.
+        /// How many reads, older ones too, may go between two operations of due moves (`urgent`). With 2 the host
+        /// keeps about a third of a die's read throughput while data moves from it.
         due_bypass_limit: u32 = 2, unit "reads", range 1..=1_000_000;
-        /// Join operations of different planes of a die into one multi-plane operation.
+        /// Combine operations on different planes of a die into one multi-plane operation.
         multi_plane: bool = true;
-        /// What a channel carries first, of what its dies wait to send and receive.
+        /// What a channel carries first when its dies wait to send and receive.
         channel: ChannelOrder = ChannelOrder::CommandsFirst;
     }
 }

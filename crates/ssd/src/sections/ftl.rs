@@ -82,7 +82,7 @@ impl AllocationOrder {
 section! {
     /// `[ftl.mapping]`: the logical-to-physical map.
     pub struct Mapping {
-        /// What one entry of the map stands for.
+        /// What one entry of the map covers.
         unit: MappingUnit = MappingUnit::FourKib;
     }
 }
@@ -90,15 +90,16 @@ section! {
 section! {
     /// `[ftl.allocation]`: where the next write goes.
     pub struct Allocation {
-        /// The order in which consecutive writes go round the drive, the letter that varies fastest first
-        /// (c channel, w chip, d die, p plane).
+        /// The order in which consecutive writes are spread over the drive; the first letter varies fastest (c
+        /// channel, w chip, d die, p plane).
         order: AllocationOrder = AllocationOrder::Cwdp;
         /// Which blocks are opened, filled and erased together.
         superblock: Superblock = Superblock::Planes;
-        /// How the plane of a host write is found; `static` needs `superblock = "none"` and one mapping unit a page.
+        /// How the plane of a host write is chosen; `static` needs `superblock = "none"` and one mapping unit per
+        /// page.
         placement: Placement = Placement::Dynamic;
-        /// Where data goes that moves to the first stream, of which nothing is known: `apart` to blocks of its own,
-        /// `joined` to those that the host fills. Moves of other streams share their stream's blocks.
+        /// Where moved data of the first stream goes, about which nothing is known: `apart`, to blocks of its own,
+        /// or `joined`, to those that the host fills. Moves of other streams share their stream's blocks.
         moves: MovesOfFirst = MovesOfFirst::Apart;
     }
 }
@@ -106,15 +107,15 @@ section! {
 section! {
     /// `[ftl.cleaning]`: how garbage collection moves data.
     pub struct Cleaning {
-        /// Page copies under way at once in an allocation lane.
+        /// Page copies in flight at once in an allocation lane.
         copies_in_flight: u32 = 4, unit "pages", range 1..=4_096;
         /// Free blocks of each lane that only cleaning may open.
         reserve_blocks: u32 = 1, unit "blocks", range 1..=65_536;
-        /// Emptied blocks wait, and are erased when they are opened for writing: data is more reliable the sooner it
-        /// follows the erase (RealWear section 5.2.4). Those that `ftl.sanitize` erases do not wait.
+        /// Emptied blocks are erased only when they are opened for writing: data is more reliable the sooner it is
+        /// written after the erase (RealWear section 5.2.4). Blocks that `ftl.sanitize` erases do not wait.
         lazy_erase: bool = false;
-        /// Where the host is faster than cleaning, its writes take the room that comes of a block page by page, as the
-        /// block is emptied; otherwise all at once when it is erased, after which they stop until the next one is.
+        /// When the host outruns cleaning, its writes get a victim's space page by page, while it is being emptied.
+        /// Otherwise they get all of it when the block is erased, and then stop until the next one is.
         paces_host: bool = false;
     }
 }

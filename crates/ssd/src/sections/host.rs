@@ -17,7 +17,7 @@ section! {
     pub struct Queues {
         /// Submission queues, served round robin.
         count: u32 = 1, unit "queues", range 1..=65_536;
-        /// Commands each queue holds.
+        /// Commands that each queue holds.
         depth: u32 = 256, unit "commands", range 1..=65_536;
         /// Which command is fetched next.
         arbitration: Arbitration = Arbitration::RoundRobin;
@@ -29,7 +29,7 @@ section! {
     pub struct Link {
         /// Data rate in each direction (1 MB = 1,000,000 bytes).
         bandwidth_mb_s: f64 = 7_000.0, unit "MB/s", range 0.001..=1_000_000;
-        /// Delay of a command or completion each way.
+        /// Delay of a command or completion, each way.
         latency_us: f64 = 1.0, unit "us", range 0..=1_000_000;
     }
 }

@@ -1,7 +1,7 @@
 //! `[nand.*]`: chips, cells and the time their arrays take. The cells' own constants are in `cell`.
 
 choice! {
-    /// In which order the pages of a block are programmed.
+    /// Order in which the pages of a block are programmed.
     pub enum ProgramOrder {
         /// All page types of a wordline, then the next wordline (one-shot or fast-fine programming of 3D NAND).
         WordlineMajor = "wordline_major",
@@ -21,7 +21,7 @@ choice! {
 }
 
 choice! {
-    /// What the model's number of errors of a page says about its sectors.
+    /// How the model's number of errors of a page applies to its sectors.
     pub enum SectorErrors {
         /// It is that of the worst sector, as the papers measure it; reads differ by telegraph noise alone.
         Worst = "worst",
@@ -31,7 +31,7 @@ choice! {
 }
 
 choice! {
-    /// How exactly the chips count the reads that disturb a wordline.
+    /// How exactly the chips count reads that disturb a wordline.
     pub enum DisturbCounters {
         /// A counter for each wordline (4 bytes): neighbours count more, own reads not.
         Wordline = "wordline",
@@ -73,13 +73,13 @@ section! {
         planes_per_die: u32 = 2, range 1..=64;
         /// Blocks in each plane.
         blocks_per_plane: u32 = 256, range 1..=4_194_304;
-        /// Wordlines in each block; each holds one page of every page type.
+        /// Wordlines in each block; each holds one page of each page type.
         wordlines_per_block: u32 = 128, range 1..=65_536;
         /// Bits per cell: 1 SLC, 2 MLC, 3 TLC, 4 QLC.
         bits_per_cell: u32 = 3, unit "bits", range 1..=4;
         /// Data bytes of a page.
         page_bytes: u32 = 16_384, unit "bytes", range 512..=262_144;
-        /// Spare (out-of-band) bytes of a page: they hold the parity of its sectors.
+        /// Spare (out-of-band) bytes of a page, which hold the parity of its sectors.
         spare_bytes: u32 = 2_048, unit "bytes", range 0..=65_536;
     }
 }
@@ -88,10 +88,10 @@ section! {
     /// `[nand.cell]`: how bits lie in the cell.
     pub struct Cell {
         /// For each page type, lowest first, the thresholds sensed to read it (threshold k separates state k-1 from
-        /// state k); or the code's name. Empty: that of the cells if they age, else the usual one (TLC 2-3-2, QLC
+        /// state k); or the name of a code. Empty: that of the cells if they age, else the usual one (TLC 2-3-2, QLC
         /// 1-2-4-8).
         gray_code: Vec<Vec<u32>> = Vec::new(), range 1..=15;
-        /// In which order the pages of a block are programmed.
+        /// Order in which the pages of a block are programmed.
         program_order: ProgramOrder = ProgramOrder::WordlineMajor;
     }
 }
@@ -99,14 +99,14 @@ section! {
 section! {
     /// `[nand.timing]`: how long the array is busy.
     pub struct Timing {
-        /// tR: one number for all page types, or one each, lowest first. Empty: t_read_base_us + t_sense_us for each
-        /// threshold of the page type.
+        /// tR: one number for all page types, or one for each, lowest first. Empty: t_read_base_us, plus t_sense_us
+        /// for each threshold of the page type.
         t_read_us: Vec<f64> = vec![75.0], unit "us", range 0..=1_000_000;
         /// The part of tR that does not depend on the page type; used when t_read_us is empty.
         t_read_base_us: f64 = 0.0, unit "us", range 0..=1_000_000;
         /// Time to sense one threshold; used when t_read_us is empty.
         t_sense_us: f64 = 39.0, unit "us", range 0..=1_000_000;
-        /// tPROG of a page: one number for all page types, or one each, lowest first.
+        /// tPROG of a page: one number for all page types, or one for each, lowest first.
         t_program_us: Vec<f64> = vec![700.0], unit "us", range 0..=1_000_000;
         /// tBERS: erase of a block.
         t_erase_us: f64 = 3_500.0, unit "us", range 0..=10_000_000;
@@ -114,19 +114,19 @@ section! {
         program_steps: u32 = 16, unit "steps", range 1..=1_000;
         /// Steps of an erase (pulses with their verifies), between which it can be suspended (`flash.preemption`).
         erase_steps: u32 = 5, unit "steps", range 1..=1_000;
-        /// From the moment at which the array is stopped until another operation may begin (assumed).
+        /// Time from stopping the array until another operation may begin (assumed).
         t_suspend_us: f64 = 20.0, unit "us", range 0..=1_000_000;
-        /// From the command to go on until the array works again (assumed).
+        /// Time from the resume command until the array works again (assumed).
         t_resume_us: f64 = 20.0, unit "us", range 0..=1_000_000;
-        /// Lock of a page: the pulse on its flag cells (`ftl.sanitize`).
+        /// Time to lock a page: the pulse on its flag cells (`ftl.sanitize`).
         t_page_lock_us: f64 = 100.0, unit "us", range 0..=1_000_000;
-        /// Lock of a block: the pulse on the cells of its select line.
+        /// Time to lock a block: the pulse on the cells of its select line.
         t_block_lock_us: f64 = 300.0, unit "us", range 0..=1_000_000;
-        /// Scrub of a wordline.
+        /// Time to scrub a wordline.
         t_scrub_us: f64 = 100.0, unit "us", range 0..=1_000_000;
-        /// Reprogram of a page (assumed: as long as a lock).
+        /// Time to reprogram a page (assumed: as long as a lock).
         t_reprogram_us: f64 = 100.0, unit "us", range 0..=1_000_000;
-        /// Cache read and cache program: the array works while the page register is transferred.
+        /// Cache read and cache program: the array works while the page register is being transferred.
         cache_operations: bool = false;
     }
 }
@@ -142,17 +142,17 @@ choice! {
 section! {
     /// `[nand.slc]`: blocks that are used with one bit a cell (`ftl.slc_cache`), each of its wordlines a page.
     pub struct Slc {
-        /// Cells of one bit that its cells are like as long as it is so used, where cells age (assumed). They are
-        /// corrected as those are.
+        /// SLC cell part that the cells of an SLC-cache block behave like, error correction included, if cells age
+        /// (assumed).
         part: OneBitPart = OneBitPart::Slc;
-        /// What a cycle with one bit a cell wears of what one in the normal mode does (assumed): 1/wear cycles of the
-        /// part do as much to it as one of the drive's own.
+        /// Wear of an SLC cycle relative to one in the normal mode (assumed): 1/wear cycles of the SLC part wear as
+        /// much as one of the drive's own.
         wear: f64 = 0.1, range 0.001..=1;
-        /// tR of their pages.
+        /// tR of SLC-cache pages.
         t_read_us: f64 = 25.0, unit "us", range 0..=1_000_000;
-        /// tPROG of their pages.
+        /// tPROG of SLC-cache pages.
         t_program_us: f64 = 200.0, unit "us", range 0..=1_000_000;
-        /// tBERS of such a block.
+        /// tBERS of an SLC-cache block.
         t_erase_us: f64 = 3_000.0, unit "us", range 0..=10_000_000;
     }
 }
@@ -160,14 +160,14 @@ section! {
 section! {
     /// `[nand.lock]`: the flags that say which pages and blocks may be read (`ftl.sanitize`; RealWear section 5.2).
     pub struct Lock {
-        /// Flag cells of a page, of which the majority counts: an odd number (RealWear section 5.2.3).
+        /// Flag cells of a page, whose majority counts: an odd number (RealWear section 5.2.3).
         cells: u32 = 9, unit "cells", range 1..=63;
-        /// With which of its voltages, half a volt apart, a page is locked (RealWear section 5.2.3).
+        /// Which voltage locks a page, in steps of half a volt (RealWear section 5.2.3).
         page_voltage: u32 = 4, range 1..=5;
-        /// With which of its voltages, a volt apart, a block is locked (RealWear section 5.2.4).
+        /// Which voltage locks a block, in steps of a volt (RealWear section 5.2.4).
         block_voltage: u32 = 6, range 1..=6;
-        /// Copies inside a chip carry what a locked page holds: a lock that stops only what leaves the chip, and does
-        /// not clear the page buffer, has that hole.
+        /// Copies inside a chip carry a locked page's data. A lock that blocks only what leaves the chip, and does
+        /// not clear the page buffer, has this hole.
         copyback_hole: bool = false;
     }
 }
@@ -175,16 +175,16 @@ section! {
 section! {
     /// `[nand.reliability]`: bad blocks and wear-out.
     pub struct Reliability {
-        /// Blocks that are bad from the factory, per million.
+        /// Factory bad blocks, per million.
         factory_bad_ppm: f64 = 0.0, unit "ppm", range 0..=500_000;
         /// Programs that fail, per million; the block is retired.
         program_fail_ppm: f64 = 0.0, unit "ppm", range 0..=1_000_000;
         /// Erases that fail, per million; the block is retired.
         erase_fail_ppm: f64 = 0.0, unit "ppm", range 0..=1_000_000;
-        /// Locks and scrubs that fail, per million; each is tried once more, then its block is emptied and erased
+        /// Locks and scrubs that fail, per million; each is retried once, then its block is emptied and erased
         /// (`ftl.sanitize`).
         lock_fail_ppm: f64 = 0.0, unit "ppm", range 0..=1_000_000;
-        /// Erases a block lives through; the next one fails. 0: no limit.
+        /// Erases that a block survives; the next one fails. 0: no limit.
         endurance_cycles: u32 = 0, unit "cycles", range 0..=100_000_000;
     }
 }
@@ -194,22 +194,22 @@ section! {
     pub struct Errors {
         /// Where bit errors come from.
         model: ErrorModel = ErrorModel::None;
-        /// What the model's number of errors of a page says about its sectors.
+        /// How the model's number of errors of a page applies to its sectors.
         sectors: SectorErrors = SectorErrors::Worst;
-        /// Whether chips and blocks differ; otherwise all are as the average one.
+        /// Whether chips and blocks differ; otherwise all are average.
         variation: bool = true;
-        /// How exactly the chips count the reads that disturb a wordline.
+        /// How exactly the chips count reads that disturb a wordline.
         disturb_counters: DisturbCounters = DisturbCounters::Wordline;
         /// How reads become errors.
         disturb_law: DisturbLaw = DisturbLaw::Linear;
-        /// Temperature at which the drive works, and at which time passes for its data.
+        /// Temperature of the drive, for its data too.
         temperature_c: f64 = 30.0, unit "degrees C", range -273.0..=300.0;
-        /// Reads that finding the best voltages of a page takes when the retry table has failed; 0 gives up.
+        /// Reads needed to find the best voltages of a page when the retry table has failed; 0 gives up.
         tracking_reads: u32 = 8, unit "reads", range 0..=64;
         /// How long the array programs and erases.
         array_times: ArrayTimes = ArrayTimes::Fixed;
-        /// Data has more errors the longer its block had waited for its first program since its erase
-        /// (`cell.effects.open_*`; RealWear section 5.2.4).
+        /// Data has more errors the longer its block waited between erase and first program (`cell.effects.open_*`;
+        /// RealWear section 5.2.4).
         open_interval: bool = false;
     }
 }

@@ -87,7 +87,7 @@ fn a_wrong_victim_is_told_and_greedy_decides_from_then_on() {
     let fault = victim_fault(from_call_50!(|_| Ok(Some(u32::MAX))));
     assert_eq!(fault.found, "block 4294967295 of 24");
     let fault = victim_fault(from_call_50!(|_| Ok(None)));
-    assert_eq!(fault.found, "no block, though one may be chosen");
+    assert_eq!(fault.found, "no block, although one may be chosen");
     assert!(fault.allowed.contains("of lane "), "{}", fault.allowed);
     let fault = victim_fault(from_call_50!(|call| {
         let is_open = |&block: &u32| call.lane.state(block) == BlockState::Open;

@@ -273,7 +273,7 @@ fn errors_name_what_a_cache_does_not_go_with() {
     ] {
         *list = vec![list[0]; 4];
     }
-    assert!(refused(&cfg).contains("at most 3 beside blocks of one bit a cell"));
+    assert!(refused(&cfg).contains("at most 3 besides SLC blocks"));
     let mut cfg = fixed.clone();
     cfg.read_reclaim.select("block").unwrap();
     assert!(refused(&cfg).contains("ftl.read_reclaim.policy = \"never\""));

@@ -149,7 +149,7 @@ impl Capture {
     pub fn read(mut input: impl Read) -> io::Result<Self> {
         let mut head = [0; MAGIC.len() + 2];
         let is_cut = |error: io::Error| match error.kind() {
-            ErrorKind::UnexpectedEof => wrong("it is cut: it ends before its end; record it again"),
+            ErrorKind::UnexpectedEof => wrong("it is truncated; record it again"),
             _ => error,
         };
         let begun = read_up_to(&mut input, &mut head)?;
@@ -159,7 +159,7 @@ impl Capture {
             let (found, allowed) = (magic.escape_ascii(), MAGIC.escape_ascii());
             let text = "as `wordline capture` writes";
             return Err(wrong(&format!(
-                "it is none: it begins with \"{found}\"; allowed: \"{allowed}\", {text}"
+                "it is not a capture: it begins with \"{found}\"; allowed: \"{allowed}\", {text}"
             )));
         }
         if begun < head.len() {
@@ -271,7 +271,7 @@ fn wrong(message: &str) -> io::Error {
 }
 
 fn damaged() -> io::Error {
-    wrong("it is damaged: what it says does not fit together; record it again")
+    wrong("it is damaged: its contents are inconsistent; record it again")
 }
 
 fn fault(path: &Path, action: &'static str, message: String) -> WorkloadError {

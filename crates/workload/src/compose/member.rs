@@ -205,8 +205,8 @@ impl Members {
             member.spec.check().map_err(|error| error.within(&here))?;
             if member.spec.is_driven() && !in_turn {
                 let found =
-                    "found jobs of fio, which wait for their own requests and have no times to be merged by";
-                let allowed = "any other workload; or jobs of one job file, which run together";
+                    "found fio jobs, which wait for their own requests and have no times to be merged by";
+                let allowed = "any other workload; or the jobs of one file, which run together";
                 return Err(WorkloadError::setting(&here, found, allowed));
             }
             member.check_times(&here, (&format!("{key}[0]"), first), by_themselves)?;
@@ -246,14 +246,14 @@ impl Member {
             return Err(WorkloadError::setting(here, found, allowed));
         }
         if self.keys.until_s > 0.0 && !has_times && !self.spec.is_driven() {
-            let found = "found a limit of time, and requests without times: it would never end";
+            let found = "found a time limit, and requests without times: it would never end";
             let allowed = "another limit, or `arrival` other than closed";
             return Err(WorkloadError::setting(&format!("{here}.until_s"), found, allowed));
         }
         if self.keys.depth > 0 && (!by_themselves || has_times || self.spec.is_driven()) {
             let found = "found a depth where none is needed";
-            let allowed = "0; it is for phases without times beside jobs of fio (run.depth is for all others, \
-                           iodepth for jobs)";
+            let allowed = "0; it applies to phases without times beside fio jobs (run.depth applies to all \
+                           others, iodepth to jobs)";
             return Err(WorkloadError::setting(&format!("{here}.depth"), found, allowed));
         }
         Ok(())
@@ -358,8 +358,7 @@ impl Seen {
         let rest = drive_sectors.saturating_sub(base);
         let space = if self.keys.space_gib > 0.0 { gib_sectors(self.keys.space_gib) } else { rest };
         if space > rest || rest == 0 {
-            let found =
-                format!("found {:?} GiB behind the first {:?}", self.keys.space_gib, self.keys.at_gib);
+            let found = format!("found {:?} GiB after the first {:?}", self.keys.space_gib, self.keys.at_gib);
             let allowed = format!("up to {:?} GiB together", drive_sectors as f64 / (1u64 << 21) as f64);
             return Err(WorkloadError::setting(&format!("{}.space_gib", self.here), found, allowed));
         }
@@ -373,9 +372,8 @@ impl Seen {
 
     /// The error of a pass that brought no limit nearer.
     pub(super) fn endless(&self) -> WorkloadError {
-        let found = "found limits that a whole pass through it brought no nearer: it would never end";
-        let allowed =
-            "a limit that its requests reach: requests, GiB, seconds, or drive writes of one that writes";
+        let found = "found limits that a whole pass got no closer to: it would never end";
+        let allowed = "a limit that its requests reach: requests, GiB, seconds, or drive writes if it writes";
         WorkloadError::setting(&self.here, found, allowed)
     }
 

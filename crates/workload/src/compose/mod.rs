@@ -27,7 +27,7 @@ pub use member::{Member, MemberKeys, Members};
 settings! {
     /// Workloads one after the other.
     pub struct PhasesSpec {
-        /// The phases, in turn: each a workload, and until when it lasts.
+        /// The phases, in order: each is a workload, and when it ends.
         phases: Members = Members::default(), unit "", allowed "", if |_| true;
     }
 }
@@ -56,7 +56,7 @@ impl Spec {
     pub fn set_seed_as_written(&mut self, text: &str) -> Result<(), WorkloadError> {
         let mut written = Spec::Synthetic(SyntheticSpec::default());
         written.set("seed", text)?;
-        let Spec::Synthetic(written) = written else { unreachable!("a seed makes no other workload of it") };
+        let Spec::Synthetic(written) = written else { unreachable!("a seed does not change this workload") };
         self.set_seed(written.seed)
     }
 

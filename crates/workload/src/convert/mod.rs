@@ -105,23 +105,23 @@ lost! {
     /// Flushes left out.
     flushes: "flushes left out";
     /// Requests written without their forced unit access.
-    fua: "requests without their forced unit access";
+    fua: "requests lose their forced unit access";
     /// Requests whose time was cut to the format's unit.
-    times: "times cut to the format's unit";
+    times: "times truncated to the format's unit";
     /// Requests without their stream hint (unless that is the device's number, which is kept).
-    stream: "requests without their stream hint";
+    stream: "requests lose their stream hint";
     /// Requests without their file hint.
-    file: "requests without their file hint";
+    file: "requests lose their file hint";
     /// Requests without their process hint.
-    process: "requests without their process hint";
+    process: "requests lose their process hint";
     /// Requests without their program context.
-    context: "requests without their program context";
+    context: "requests lose their program context";
     /// Requests without their priority.
-    priority: "requests without their priority";
+    priority: "requests lose their priority";
     /// Requests without their security class.
-    class: "requests without their security class";
+    class: "requests lose their security class";
     /// Reads without the hint that they are read once only.
-    one_time: "requests without their one-time hint";
+    one_time: "requests lose their one-time hint";
 }
 
 impl Lost {

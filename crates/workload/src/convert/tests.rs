@@ -144,7 +144,7 @@ fn what_a_format_cannot_hold_is_counted() {
     let words: Vec<_> = iolog.entries().map(|(name, count, text)| format!("{name} {count} {text}")).collect();
     assert_eq!(
         words[..2],
-        ["fua 1 requests without their forced unit access", "times 3 times cut to the format's unit"]
+        ["fua 1 requests lose their forced unit access", "times 3 times truncated to the format's unit"]
     );
 }
 

@@ -6,7 +6,7 @@ use crate::reader::wordline::{FUA, LETTERS, MARK, OPTIONAL, REQUIRED};
 
 /// What it is.
 pub(super) const SUMMARY: &str =
-    "Wordline's own: all of a request and its hints, times in ns, addresses in sectors.";
+    "Wordline's own format: everything about a request, hints included; times in ns, addresses in sectors.";
 /// What its lines can hold.
 pub(super) const KEEPS: Keeps = Keeps::ALL;
 

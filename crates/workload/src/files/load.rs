@@ -422,7 +422,7 @@ impl Source for Load {
                 return Ok(Some(request));
             }
             if quiet == QUIET_MAX {
-                let found = format!("found {QUIET_MAX} operations in a row that ask nothing of the drive");
+                let found = format!("found {QUIET_MAX} operations in a row that send nothing to the drive");
                 let allowed = "steps that write, a smaller cache_mib or cache_percent, or room for files";
                 return Err(WorkloadError::setting("steps", found, allowed));
             }

@@ -45,29 +45,29 @@ settings! {
     pub struct FilesSpec {
         /// Shipped profile to start from (see `wordline presets`); the other keys change it.
         preset: String = String::new(), unit "", allowed "", if |_| true;
-        /// What each process does, over and over.
+        /// What each process does, in a loop.
         steps: Steps = Steps::default(), unit "", allowed "", if |_| true;
         /// Requests to generate.
         count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1, such as 10000 or 1e4", if |n| *n >= 1;
         /// Operations (steps) per second of all processes together, at random (Poisson).
         ops_per_s: f64 = 1_000.0, unit "1/s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
-        /// In bursts of so many operations instead, on average as many per second; 0 for none.
+        /// Operations per burst, at the same average rate; 0 for no bursts.
         burst_ops: u64 = 0, unit "", allowed "", if |_| true;
         /// Operations per second in a burst.
         burst_ops_per_s: f64 = 100_000.0, unit "1/s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
-        /// Processes, each in its own place of the loop.
+        /// Number of processes, each at its own place in the loop.
         processes: u64 = 16, unit "", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
         /// Size of the file system, from the start of the drive; 0 for a share of the drive.
         footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 16384", if |x| (0.0..=16_384.0).contains(x);
-        /// The same as a share of the drive, where `footprint_gib` is 0.
+        /// The same as a share of the drive, if `footprint_gib` is 0.
         footprint_percent: f64 = 100.0, unit "%", allowed "above 0, up to 100", if |x| *x > 0.0 && *x <= 100.0;
-        /// Files take so much of the file system at the start; how many they are follows from their size.
+        /// Share of the file system that files take at the start; their number follows from their size.
         fill_percent: f64 = 60.0, unit "%", allowed "above 0, up to 99", if |x| *x > 0.0 && *x <= 99.0;
-        /// So many of the files that may exist do so at the start.
+        /// Share of the possible files that exist at the start.
         files_at_start_percent: f64 = 80.0, unit "%", allowed "1 to 100", if |x| (1.0..=100.0).contains(x);
-        /// So many files of equal size instead, for a database; 0 to follow from their size.
+        /// Number of files of equal size, for a database; 0 to derive it from their size.
         files: u64 = 0, unit "", allowed "0 to 65536", if |n| *n <= 65_536;
-        /// How the sizes of files are distributed.
+        /// Distribution of file sizes.
         sizes: SizeLaw = SizeLaw::Gamma, unit "", allowed "", if |_| true;
         /// `gamma`: mean size of a file.
         mean_kib: f64 = 16.0, unit "KiB", allowed "1 to 1048576", if |x| (1.0..=1_048_576.0).contains(x);
@@ -75,89 +75,88 @@ settings! {
         size_shape: f64 = 1.5, unit "", allowed "0.1 to 1000", if |x| (0.1..=1000.0).contains(x);
         /// `uniform`: the smallest file.
         size_min_kib: u64 = 4, unit "KiB", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
-        /// `uniform`: the largest.
+        /// `uniform`: the largest file.
         size_max_kib: u64 = 64, unit "KiB", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
-        /// Least to append, evenly up to the most; 0 for one byte.
+        /// Minimum to append, uniform up to the maximum; 0 for one byte.
         append_min_kib: u64 = 0, unit "KiB", allowed "0 to 1048576", if |n| *n <= 1 << 20;
-        /// Most to append.
+        /// Maximum to append.
         append_max_kib: u64 = 16, unit "KiB", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
-        /// Sizes of new files and of appends are whole multiples of this, so that no append begins in a page of that
-        /// size that has been written; 0 for any number of bytes.
+        /// Sizes of new files and appends are multiples of this, so that no append starts in the middle of a written
+        /// page of that size; 0 for any number of bytes.
         size_step_kib: u64 = 0, unit "KiB", allowed "0 to 1024", if |n| *n <= 1024;
-        /// Least to overwrite in a file, or to read of it, in whole pages of 4 KiB.
+        /// Minimum to overwrite in a file, or to read from it, in whole pages of 4 KiB.
         part_min_kib: u64 = 4, unit "KiB", allowed "4 to 1048576", if |n| (4..=1 << 20).contains(n);
-        /// Most of that.
+        /// Maximum of that.
         part_max_kib: u64 = 64, unit "KiB", allowed "4 to 1048576", if |n| (4..=1 << 20).contains(n);
-        /// Popularity of files, where one is chosen: the exponent of Zipf's law; 0 for all alike.
+        /// Popularity of files when one is chosen: the Zipf exponent; 0 for all alike.
         file_theta: f64 = 0.0, unit "", allowed "0 to 16", if |x| (0.0..=16.0).contains(x);
-        /// Popularity of places in `files` files: the exponent of Zipf's law, scattered; 0 for all alike.
+        /// Popularity of places in `files` files: the Zipf exponent, scattered; 0 for all alike.
         place_theta: f64 = 0.0, unit "", allowed "0 to 16", if |x| (0.0..=16.0).contains(x);
-        /// Files of a directory.
+        /// Files per directory.
         directory_files: u64 = 1_000_000, unit "", allowed "a whole number from 1", if |n| *n >= 1;
-        /// So many of the files are secure (class 2), the others not (class 1).
+        /// Share of the files that are secure (class 2); the others are not (class 1).
         secure_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
-        /// So many of the files are never deleted, only appended to.
+        /// Share of the files that are never deleted, only appended to.
         kept_percent: f64 = 0.0, unit "%", allowed "0 to 90", if |x| (0.0..=90.0).contains(x);
-        /// So much of the file system holds other files, which nobody touches: what lies on a drive.
+        /// Share of the file system that holds other files, which are never touched.
         untouched_percent: f64 = 0.0, unit "%", allowed "0 to 95", if |x| (0.0..=95.0).contains(x);
         /// Size of each of them.
         untouched_mib: u64 = 64, unit "MiB", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
-        /// The log begins anew when it is so long.
+        /// Size at which the log wraps.
         log_mib: u64 = 64, unit "MiB", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
-        /// Files lie in units of this size, and are written in whole ones.
+        /// Files are allocated and written in whole units of this size.
         align_kib: u64 = 4, unit "KiB", allowed "a power of two from 4 to 1024",
             if |n| n.is_power_of_two() && (4..=1024).contains(n);
-        /// One inode for so many bytes of the file system.
+        /// Bytes of the file system per inode.
         bytes_per_inode: u64 = 16_384, unit "bytes", allowed "1024 to 67108864",
             if |n| (1024..=1 << 26).contains(n);
         /// Size of the journal.
         journal_mib: u64 = 128, unit "MiB", allowed "1 to 4096", if |n| (1..=4096).contains(n);
-        /// A transaction commits when it is so old.
+        /// Age at which a transaction commits.
         commit_s: f64 = 5.0, unit "s", allowed "0.001 to 1e6", if |x| (0.001..=1e6).contains(x);
-        /// An fsync waits so long for others, which then share a commit (ext4's mount option `max_batch_time`).
+        /// Time that an fsync waits for others, which then share a commit (ext4's mount option `max_batch_time`).
         batch_ms: f64 = 15.0, unit "ms", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
-        /// Metadata goes home so long after it was first committed …
+        /// Metadata is written home this long after it was first committed …
         journal_home_s: f64 = 30.0, unit "s", allowed "0.001 to 1e6", if |x| (0.001..=1e6).contains(x);
-        /// … or when the journal is so full.
+        /// … or when the journal is this full.
         journal_full_percent: f64 = 25.0, unit "%", allowed "1 to 90", if |x| (1.0..=90.0).contains(x);
-        /// When the drive is told which blocks are free.
+        /// When free blocks are trimmed.
         discard: Discard = Discard::Online, unit "", allowed "", if |_| true;
-        /// The file system was made by a program that tells the drive first that all is free (as mkfs does): the first
-        /// requests trim what no file has.
+        /// As mkfs does, the first requests trim all space that no file uses.
         trim_at_start: bool = true, unit "", allowed "", if |_| true;
         /// `batched`: how often.
         discard_every_s: f64 = 3600.0, unit "s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
-        /// Size of the page cache (of a database: of its buffer pool); 0 for a share of the files.
+        /// Size of the page cache (for a database, of its buffer pool); 0 for a share of the files.
         cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
-        /// The same as a share of the files' space at the start, where `cache_mib` is 0.
+        /// The same as a share of the files' space at the start, if `cache_mib` is 0.
         cache_percent: f64 = 10.0, unit "%", allowed "above 0, up to 100", if |x| *x > 0.0 && *x <= 100.0;
-        /// A page is written when it has been dirty for so long.
+        /// A page is written when it has been dirty for this long.
         dirty_expire_s: f64 = 30.0, unit "s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
-        /// How often the flusher looks for such pages.
+        /// Interval at which the flusher runs.
         flusher_s: f64 = 5.0, unit "s", allowed "0.001 to 1e9", if |x| (0.001..=1e9).contains(x);
-        /// The flusher also writes when so much of the cache is dirty.
+        /// The flusher also writes when this share of the cache is dirty.
         background_percent: f64 = 10.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
-        /// An operation writes itself, before it goes on, when so much of the cache is dirty.
+        /// An operation writes dirty pages itself, before it continues, when this share of the cache is dirty.
         limit_percent: f64 = 20.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
-        /// First read-ahead of a file that is read in order; it doubles.
+        /// First read-ahead of a file that is read sequentially; it doubles.
         read_ahead_min_kib: u64 = 16, unit "KiB", allowed "0 to 65536", if |n| *n <= 65_536;
         /// Largest read-ahead.
         read_ahead_max_kib: u64 = 128, unit "KiB", allowed "0 to 65536", if |n| *n <= 65_536;
         /// Largest request.
         run_kib: u64 = 512, unit "KiB", allowed "4 to 65536", if |n| (4..=65_536).contains(n);
-        /// A plain LRU cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+        /// A plain LRU cache: no read-ahead, no flusher, dirty pages are written when they are evicted.
         plain_lru: bool = false, unit "", allowed "", if |_| true;
         /// Database: size of a page.
         page_kib: u64 = 16, unit "KiB", allowed "a power of two from 4 to 64",
             if |n| n.is_power_of_two() && (4..=64).contains(n);
-        /// Database: size of the redo log, which is written in a ring.
+        /// Database: size of the redo log, a ring.
         redo_mib: u64 = 96, unit "MiB", allowed "1 to 65536", if |n| (1..=65_536).contains(n);
-        /// Database: redo of a changed row.
+        /// Database: redo per changed row.
         redo_bytes: u64 = 512, unit "bytes", allowed "1 to 1048576", if |n| (1..=1 << 20).contains(n);
-        /// Database: pages are written twice, first in a row to an area of their own.
+        /// Database: pages are written twice, first sequentially to a separate area.
         doublewrite: bool = true, unit "", allowed "", if |_| true;
-        /// Hints made of others, so that a drive is told which files, processes or program contexts belong together:
-        /// `process 16 -> stream 2; context -> stream % 8`. Numbers only; processes and files begin at 16.
+        /// Hints derived from others, which tell the drive which files, processes or program contexts belong
+        /// together: `process 16 -> stream 2; context -> stream % 8`. Numbers only; processes and files begin at 16.
         map_hints: MapHints = MapHints::default(), unit "", allowed "", if |_| true;
         /// Seed of the random sequences.
         seed: u64 = 1, unit "", allowed "", if |_| true;

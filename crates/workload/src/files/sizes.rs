@@ -6,7 +6,7 @@ use crate::synthetic::zipf::{below, unit_above_0};
 use ssd::rng::Rng;
 
 choice! {
-    /// How the sizes of files are distributed.
+    /// Distribution of file sizes.
     pub enum SizeLaw {
         /// A gamma distribution (filebench's).
         Gamma = "gamma",

@@ -79,7 +79,7 @@ struct Round {
     times: u32,
 }
 
-/// What each process does, over and over.
+/// What each process does, in a loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Steps(Vec<Round>);
 

@@ -7,7 +7,7 @@ use crate::settings::choice;
 use ssd::signals::{Hints, OpCode};
 
 choice! {
-    /// When the drive is told which blocks are free.
+    /// When free blocks are trimmed.
     pub enum Discard {
         /// When the transaction that freed them has committed (ext4's mount option `discard`).
         Online = "online",

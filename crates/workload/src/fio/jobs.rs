@@ -16,8 +16,8 @@ use std::path::Path;
 /// Clones of all jobs together, at most.
 const LANES_MAX: usize = 4096;
 /// What is remarked of jobs with `direct=0` where there is no page cache.
-const NO_CACHE: &str = "requests go straight to the drive, although fio would have a cache of pages in front of it \
-                        (direct=0): `page_cache_mib` beside `jobs` is such a cache";
+const NO_CACHE: &str = "requests go straight to the drive, although fio would have a page cache in front \
+                        of it (direct=0): set `page_cache_mib` beside `jobs` to have one";
 /// Files of all clones together, at most.
 const FILES_MAX: u64 = 1 << 20;
 /// Requests in flight of a job, at most: a queue of NVMe holds no more.
@@ -232,7 +232,7 @@ impl JobFile {
     fn remark(&mut self, ignored: &[&'static str]) {
         let mut remarks = Vec::new();
         if !ignored.is_empty() {
-            remarks.push(format!("options of the job file without effect here: {}", ignored.join(", ")));
+            remarks.push(format!("options of the job file with no effect here: {}", ignored.join(", ")));
         }
         let mut remark = |is_so: fn(&Job) -> bool, text: &str| {
             let names: Vec<&str> =
@@ -244,13 +244,13 @@ impl JobFile {
         remark(|job| !job.direct, NO_CACHE);
         remark(
             |job| job.has_sync_engine && job.iodepth > 1,
-            "iodepth is taken at its word, although an engine that waits for each request would hold one",
+            "iodepth is used as given, although a synchronous engine would keep only one request in flight",
         );
         remark(|job| job.time_based && job.runtime_ns == 0, "time_based has no effect without runtime");
         remark(
             |job| job.uses_map() && job.work == Work::Mixed && job.sizes[0].min() != job.sizes[1].min(),
-            "reads and writes of different sizes share a map that counts blocks of both as one, as in fio: some places \
-             come twice, and a pass ends early; norandommap=1 avoids it",
+            "reads and writes of different sizes share one random map, as in fio: some places come twice, \
+             and a pass ends early; norandommap=1 avoids this",
         );
         remark(
             |job| {
@@ -259,8 +259,8 @@ impl JobFile {
                     Distribution::Zipf(..) | Distribution::Pareto(..) | Distribution::Normal(..)
                 )
             },
-            "ranks are spread by fio's hash, which reaches all places only where they are a power of two in number; of \
-             20,000 it reaches 33.57 %",
+            "ranks are spread by fio's hash, which reaches all places only if their number is a power of \
+             two; of 20,000 it reaches 33.57 %",
         );
         self.remarks = remarks;
     }
@@ -324,8 +324,8 @@ fn reads_back(section: &Section, job: &Job) -> Result<bool, WorkloadError> {
         None if job.loops > 1 && job.number_ios > 0 => "found loops and number_ios".to_owned(),
         None => return Ok(true),
     };
-    let found = format!("{found} beside it; what is read again is then not simulated");
-    let allowed = "do_verify=0, verify left out, or a job without that";
+    let found = format!("{found} beside it; the reading back would then not be simulated");
+    let allowed = "do_verify=0, no verify, or a job without that";
     Err(Wrong::new(found, allowed).at(&verify.place, "verify"))
 }
 

@@ -33,7 +33,13 @@ pub(super) fn never(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
 
 pub(super) fn refusal(text: Option<&str>, allowed: &str) -> Wrong {
     let found = text.map_or(String::new(), |text| format!("found {text:?}; "));
-    Wrong::new(format!("{found}this is not simulated and would change what the drive gets"), allowed)
+    Wrong::new(
+        format!(
+            "{found}this is not simulated, and would change the requests that the drive \
+                        gets"
+        ),
+        allowed,
+    )
 }
 
 /// Whole sectors.
@@ -84,7 +90,7 @@ pub(super) fn pattern(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
 
 pub(super) fn block_size(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     if let Some(text) = value.text.filter(|text| text.contains(['-', ':', '/'])) {
-        let found = format!("found {text:?}: of a range fio takes the last number for all sizes");
+        let found = format!("found {text:?}: fio would take the last number of the range for all sizes");
         return Err(Wrong::new(found, "one size, or bsrange=, or bssplit="));
     }
     value.by_direction(&mut job.sizes, |size| sectors(size.number(1)?).map(Size::Fixed))
@@ -116,7 +122,7 @@ pub(super) fn distribution(job: &mut Job, value: Value<'_>) -> Result<(), Wrong>
     let words = ["random", "zipf", "pareto", "normal", "gauss", "zoned", "zoned_abs"];
     let number = |text: &str, what: &str, is_good: fn(f64) -> bool| {
         let number = text.parse().ok().filter(|number: &f64| number.is_finite() && is_good(*number));
-        number.ok_or_else(|| Wrong::new(format!("found {text:?} behind {word}"), what))
+        number.ok_or_else(|| Wrong::new(format!("found {text:?} after {word}"), what))
     };
     let curve = |first: Option<f64>, what: &str, is_good: fn(f64) -> bool| {
         let mut items = rest.unwrap_or_default().split(':');
@@ -127,7 +133,7 @@ pub(super) fn distribution(job: &mut Job, value: Value<'_>) -> Result<(), Wrong>
         let centre =
             items.next().map(|text| number(text, "a centre from 0 to 1", |x| (0.0..=1.0).contains(&x)));
         if let Some(more) = items.next() {
-            return Err(Wrong::new(format!("found {more:?} behind the centre"), "nothing there"));
+            return Err(Wrong::new(format!("found {more:?} after the centre"), "nothing there"));
         }
         Ok((first, centre.transpose()?))
     };

@@ -116,10 +116,12 @@ impl Reader<'_> {
     /// Reads a file, which `from` includes.
     fn file(&mut self, path: &str, from: Option<&Place>) -> Result<(), WorkloadError> {
         let bytes = self.world.read(Path::new(path)).map_err(|error| match from {
-            Some(place) => {
-                Wrong::new(format!("{path}: {error}"), "a file beside the one it is included from")
-                    .at(place, "include")
-            }
+            Some(place) => Wrong::new(
+                format!("{path}: {error}"),
+                "a file in the same folder as the one that includes \
+                                                        it",
+            )
+            .at(place, "include"),
             None => {
                 Problem::File { file: path.to_owned(), action: "open", message: error.to_string() }.into()
             }
@@ -154,7 +156,7 @@ impl Reader<'_> {
             None => (start, None),
         };
         if value.is_some_and(|value| value.starts_with(char::is_whitespace)) {
-            let found = format!("a blank before the value of {start:?}: fio takes ` 4k` for 4");
+            let found = format!("a space before the value of {start:?}: fio reads ` 4k` as 4");
             return Err(Wrong::new(found, "no blank behind `=`").at(place, key));
         }
         let value =
@@ -170,9 +172,8 @@ impl Reader<'_> {
         }
         let lines = self.global.len() + self.found.last().map_or(0, |section| section.lines.len());
         if lines * self.found.len().max(1) > LINES_MAX {
-            return Err(
-                Wrong::new("a job file without measure", format!("up to {LINES_MAX} options")).at(place, "")
-            );
+            return Err(Wrong::new("a job file that is too large", format!("up to {LINES_MAX} options"))
+                .at(place, ""));
         }
         Ok(())
     }
@@ -209,7 +210,7 @@ impl Reader<'_> {
             return Err(Wrong::new(found, "no circle").at(place, "include"));
         }
         if self.open.len() == DEPTH_MAX {
-            let found = format!("a file included by {DEPTH_MAX} others, one in the other");
+            let found = format!("files included {DEPTH_MAX} levels deep");
             return Err(Wrong::new(found, "less").at(place, "include"));
         }
         let path = path.display().to_string();

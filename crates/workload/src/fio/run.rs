@@ -306,7 +306,7 @@ impl JobFile {
             if job.reads_back {
                 bytes = bytes.saturating_add(ReadBack::memory_bytes(worker.size / job.least_size()));
                 if bytes > MAP_BYTES_MAX {
-                    let found = format!("more than {} MiB for what is read again", MAP_BYTES_MAX >> 20);
+                    let found = format!("more than {} MiB for what is read back", MAP_BYTES_MAX >> 20);
                     let allowed = "less to write, larger requests, or do_verify=0";
                     return Err(Wrong::new(found, allowed).at(&job.place, "verify"));
                 }

@@ -13,18 +13,18 @@ use std::path::Path;
 settings! {
     /// The jobs of a fio job file.
     pub struct FioSpec {
-        /// The job file of fio; what it includes is beside it, and ${VARIABLE} comes from the environment.
+        /// The fio job file; included files are relative to it, and ${VARIABLE} comes from the environment.
         jobs: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
-        /// How long each request takes where the jobs are played without a drive, as by `wordline trace`; 0 for no
-        /// time at all, or 100 us if a job ends by time.
+        /// How long each request takes when the jobs run without a drive, as with `wordline trace`; 0 for no time,
+        /// or 100 us if a job ends by time.
         service_us: u64 = 0, unit "us", allowed "0 to 1000000000", if |us| *us <= 1_000_000_000;
-        /// Page cache in front of the drive for jobs with `direct=0`, as an operating system's; 0 for none.
+        /// Page cache in front of the drive for jobs with `direct=0`, like an operating system's; 0 for none.
         page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
-        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+        /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they are evicted.
         plain_lru: bool = false, unit "", allowed "", if |_| true;
-        /// How long a request takes that the page cache answers alone.
+        /// Time of a request that hits the page cache.
         page_cache_us: f64 = 2.0, unit "us", allowed "0.001 to 1e6", if |x| (0.001..=1e6).contains(x);
-        /// Seed of the random sequences, beside what the jobs say (`randseed`).
+        /// Seed of the random sequences, in addition to the jobs' own (`randseed`).
         seed: u64 = 1, unit "", allowed "", if |_| true;
     }
 }

@@ -9,29 +9,32 @@ const MICROSECOND: u64 = 1_000;
 
 pub(super) static OPTIONS: &[JobOption] = &[
     // Units and names.
-    exact(&["kb_base"], "1024: k is 1024 and ki 1000; 1000: the other way round", |_, value| {
+    exact(&["kb_base"], "1024: k is 1024 and ki is 1000; 1000: the reverse", |_, value| {
         value.choice(&[("1024", ()), ("1000", ())])
     }),
     nothing(&["unit_base"], "units of fio's own output"),
     nothing(&["description"], "a text"),
     exact(&["name"], "name of the job", |job, value| put(&mut job.name, value.word().map(str::to_owned))),
     exact(&["loops"], "passes over the job", |job, value| put(&mut job.loops, value.number(1))),
-    exact(&["numjobs"], "clones of the job, each on its own", |job, value| {
+    exact(&["numjobs"], "clones of the job, each separate", |job, value| {
         put(&mut job.numjobs, value.number(1))
     }),
     // Time.
     exact(
         &["runtime", "timeout"],
-        "no more requests after that, in simulated time from the end of ramp_time",
+        "no more requests after this simulated time, from the end of ramp_time",
         |job, value| put(&mut job.runtime_ns, value.time(SECOND)),
     ),
-    exact(&["time_based"], "go on until runtime, with a new order in each pass", |job, value| {
+    exact(&["time_based"], "continue until runtime, with a new order in each pass", |job, value| {
         put(&mut job.time_based, value.switch())
     }),
-    exact(&["startdelay"], "begin so much later; of a range, each clone draws its own", |job, value| {
-        put(&mut job.startdelay_ns, value.times(SECOND))
-    }),
-    exact(&["ramp_time"], "warm-up: what completes before is not measured", |job, value| {
+    exact(
+        &["startdelay"],
+        "start this much later; with a range, each clone draws its own \
+                            delay",
+        |job, value| put(&mut job.startdelay_ns, value.times(SECOND)),
+    ),
+    exact(&["ramp_time"], "warm-up: requests that complete in it are not measured", |job, value| {
         put(&mut job.ramp_ns, value.time(SECOND))
     }),
     nothing(&["clocksource", "gtod_reduce", "gtod_cpu", "clock_cpus"], "the clock is simulated"),
@@ -41,14 +44,14 @@ pub(super) static OPTIONS: &[JobOption] = &[
     }),
     exact(
         &["filename"],
-        "files, separated by colons, that all who name them share; /dev/... is the whole drive",
+        "files, separated by colons, shared by all jobs that name them; /dev/... is the whole drive",
         |job, value| put(&mut job.filename, value.word().map(|text| Some(text.to_owned()))),
     ),
     exact(&["filename_format"], "names of files: $jobname, $jobnum, $filenum, $clientuid", |job, value| {
         put(&mut job.filename_format, value.word().map(|text| Some(text.to_owned())))
     }),
     nothing(&["unique_filename", "lockfile"], "files are shared by name"),
-    refused(&["opendir"], "there are no files to be found", never),
+    refused(&["opendir"], "there are no files to look for", never),
     exact(
         &["file_service_type"],
         "which file is next: roundrobin, random, sequential, with :N requests each",
@@ -58,15 +61,15 @@ pub(super) static OPTIONS: &[JobOption] = &[
     exact(&["nrfiles", "nr_files"], "files of each clone", |job, value| {
         put(&mut job.nrfiles, value.number(1))
     }),
-    exact(&["filesize"], "size of each file, where it is not size / nrfiles", file_size),
+    exact(&["filesize"], "size of each file, if not size / nrfiles", file_size),
     refused(&["file_append"], "files begin empty", off),
     refused(&["fill_device", "fill_fs"], "run.fill_percent fills the drive", off),
     nothing(
         &["fallocate", "fadvise_hint", "overwrite", "create_serialize", "create_fsync", "create_on_open"],
-        "files are there, one after the other on the drive",
+        "files exist already, one after the other on the drive",
     ),
     nothing(&["pre_read", "invalidate", "unlink", "allow_file_create", "allow_mounted_write"], {
-        "files are there before and after, and nothing is cached"
+        "files exist before and after, and nothing is cached"
     }),
     refused(&["unlink_each_loop"], "files are not deleted", off),
     refused(&["create_only"], "files are there", off),
@@ -82,7 +85,8 @@ pub(super) static OPTIONS: &[JobOption] = &[
     // Type of I/O.
     statistical(
         &["direct"],
-        "0 (fio's default): below the page cache of `page_cache_mib`; without one, or with 1, straight to the drive",
+        "0 (fio's default): through the page cache of `page_cache_mib`, if there is one; 1: straight to \
+         the drive",
         |job, value| put(&mut job.direct, value.switch()),
     ),
     statistical(&["buffered"], "see direct", |job, value| {
@@ -91,21 +95,21 @@ pub(super) static OPTIONS: &[JobOption] = &[
     refused(&["atomic"], "no such writes", off),
     exact(
         &["rw", "readwrite"],
-        "the pattern, all eleven words; :N (random: requests of a run; sequential: bytes left out)",
+        "the pattern, all eleven words; :N (random: requests per run; sequential: bytes skipped)",
         pattern,
     ),
     exact(&["rw_sequencer"], "what :N does to random requests: sequential or identical", |job, value| {
         put(&mut job.identical, value.choice(&[("sequential", false), ("identical", true)]))
     }),
-    nothing(&["unified_rw_reporting"], "reads and writes are told apart"),
-    exact(&["randrepeat"], "0: each pass has an order of its own", |job, value| {
+    nothing(&["unified_rw_reporting"], "reads and writes are always distinguished"),
+    exact(&["randrepeat"], "0: each pass has its own order", |job, value| {
         put(&mut job.randrepeat, value.switch())
     }),
     nothing(&["allrandrepeat"], "every run repeats"),
-    exact(&["randseed"], "enters the seeds of the job's random numbers", |job, value| {
+    exact(&["randseed"], "added to the seeds of the job's random numbers", |job, value| {
         put(&mut job.randseed, value.number(0))
     }),
-    exact(&["fsync"], "a flush after so many writes", |job, value| put(&mut job.fsync, value.number(0))),
+    exact(&["fsync"], "a flush after this many writes", |job, value| put(&mut job.fsync, value.number(0))),
     exact(&["fdatasync"], "the same", |job, value| put(&mut job.fdatasync, value.number(0))),
     refused(&["write_barrier"], "no barriers", off),
     refused(&["sync_file_range"], "not a command of drives", never),
@@ -114,22 +118,24 @@ pub(super) static OPTIONS: &[JobOption] = &[
     }),
     exact(&["fsync_on_close"], "the same", |job, value| put(&mut job.fsync_on_close, value.switch())),
     statistical(&["random_distribution"], "random, zipf, pareto, normal, zoned, zoned_abs", distribution),
-    statistical(&["percentage_random"], "share of a random pattern that is random; the rest follows on", {
-        |job, value| value.by_direction(&mut job.percentage_random, |share| share.percent())
-    }),
+    statistical(
+        &["percentage_random"],
+        "share of a random pattern that is random; the rest is sequential",
+        |job, value| value.by_direction(&mut job.percentage_random, |share| share.percent()),
+    ),
     statistical(&["rwmixread"], "share of reads, by requests", |job, value| {
         put(&mut job.read_percent, value.percent())
     }),
     statistical(&["rwmixwrite"], "share of writes; the later of the two counts", |job, value| {
         put(&mut job.read_percent, value.percent().map(|share| 100 - share))
     }),
-    exact(&["norandommap"], "random places without a map: some come twice, some not at all", |job, value| {
+    exact(&["norandommap"], "random places without a map: some come twice, some never", |job, value| {
         put(&mut job.has_map, value.switch().map(|is_on| !is_on))
     }),
-    nothing(&["softrandommap"], "there is room for the map"),
+    nothing(&["softrandommap"], "there is always memory for the map"),
     exact(
         &["random_generator"],
-        "lfsr visits each block once a pass, with or without a map",
+        "lfsr visits each block once per pass, with or without a map",
         |job, value| {
             put(
                 &mut job.is_lfsr,
@@ -138,16 +144,21 @@ pub(super) static OPTIONS: &[JobOption] = &[
         },
     ),
     // Sizes of requests.
-    statistical(&["bs", "blocksize"], "size, for reads, writes, trims; exact if one for all", block_size),
+    statistical(
+        &["bs", "blocksize"],
+        "sizes for reads, writes, trims; one number for all is \
+                                       exact",
+        block_size,
+    ),
     statistical(
         &["bsrange", "blocksize_range"],
-        "from the first to the second, in multiples of the first",
+        "from the first number to the second, in multiples of the first",
         size_range,
     ),
     statistical(&["bssplit"], "sizes with their shares of the requests", size_split),
     refused(&["bs_unaligned", "blocksize_unaligned"], "sizes are multiples of the smallest", off),
     refused(&["bs_is_seq_rand"], "sizes go by direction", off),
-    statistical(&["blockalign", "ba"], "random places are multiples of it; without a map", |job, value| {
+    statistical(&["blockalign", "ba"], "random places are multiples of this; without a map", |job, value| {
         value.by_direction(&mut job.align, |align| sectors(align.number(1)?))
     }),
     // Contents and memory.
@@ -163,22 +174,22 @@ pub(super) static OPTIONS: &[JobOption] = &[
     }),
     nothing(&["mem", "iomem", "mem_align", "iomem_align", "hugepage-size", "lockmem"], "memory of the host"),
     // Amounts.
-    exact(&["size"], "space of the job, and bytes of a pass", |job, value| {
+    exact(&["size"], "space of the job, and bytes per pass", |job, value| {
         put(&mut job.size, value.amount().map(Some))
     }),
-    exact(&["io_size", "io_limit"], "bytes to be done, where they are not size", |job, value| {
+    exact(&["io_size", "io_limit"], "bytes to transfer, if not size", |job, value| {
         put(&mut job.io_size, value.amount().map(Some))
     }),
-    exact(&["offset", "fileoffset"], "where the space begins in each file", |job, value| {
+    exact(&["offset", "fileoffset"], "where the job's space begins in each file", |job, value| {
         put(&mut job.offset, value.amount())
     }),
-    exact(&["offset_increment"], "so much more for each clone", |job, value| {
+    exact(&["offset_increment"], "added for each further clone", |job, value| {
         put(&mut job.offset_increment, value.amount())
     }),
-    exact(&["offset_align"], "an offset in % is rounded up to it", |job, value| {
+    exact(&["offset_align"], "offsets in % are rounded up to this", |job, value| {
         put(&mut job.offset_align, value.number(0).and_then(sectors))
     }),
-    exact(&["number_ios"], "at most so many requests, flushes not counted", |job, value| {
+    exact(&["number_ios"], "maximum number of requests, not counting flushes", |job, value| {
         put(&mut job.number_ios, value.number(0))
     }),
     // The engine.
@@ -214,11 +225,11 @@ pub(super) static OPTIONS: &[JobOption] = &[
         put(&mut job.thinktime_at_issue, value.choice(&[("complete", false), ("issue", true)]))
     }),
     refused(&["thinktime_iotime"], "pauses come by requests", off),
-    statistical(&["rate"], "bytes a second, for reads, writes, trims", |job, value| {
+    statistical(&["rate"], "bytes per second, for reads, writes, trims", |job, value| {
         rates(&mut job.rate, value)
     }),
-    refused(&["rate_min", "ratemin", "rate_iops_min"], "no job is ended for its rate", off),
-    statistical(&["rate_iops"], "requests a second, for reads, writes, trims", |job, value| {
+    refused(&["rate_min", "ratemin", "rate_iops_min"], "no job is ended because of its rate", off),
+    statistical(&["rate_iops"], "requests per second, for reads, writes, trims", |job, value| {
         rates(&mut job.rate_iops, value)
     }),
     statistical(&["rate_process"], "linear or poisson", |job, value| {
@@ -226,13 +237,13 @@ pub(super) static OPTIONS: &[JobOption] = &[
         put(&mut job.rate_process, value.choice(&words))
     }),
     nothing(&["rate_cycle", "ratecycle"], "see rate_min"),
-    refused(&["rate_ignore_thinktime"], "what was missed is made up for", off),
+    refused(&["rate_ignore_thinktime"], "missed requests are caught up on", off),
     refused(
         &["latency_target", "latency_window", "latency_percentile", "latency_run"],
         "the depth is fixed",
         off,
     ),
-    refused(&["max_latency"], "no job is ended for its latency", off),
+    refused(&["max_latency"], "no job is ended because of its latency", off),
     nothing(&["write_iolog"], "run.request_log, --request-log"),
     refused(&["read_iolog"], "give that log to `wordline run` itself", never),
     nothing(
@@ -245,11 +256,11 @@ pub(super) static OPTIONS: &[JobOption] = &[
     ),
     nothing(&["merge_blktrace_iters"], "see read_iolog"),
     // Threads and jobs.
-    exact(&["stonewall", "wait_for_previous"], "begin when all jobs above have ended", |job, value| {
+    exact(&["stonewall", "wait_for_previous"], "start when all jobs above have ended", |job, value| {
         put(&mut job.stonewall, value.switch())
     }),
     refused(&["wait_for"], "stonewall is", never),
-    nothing(&["thread", "new_group", "group_reporting", "stats"], "each clone is told by itself"),
+    nothing(&["thread", "new_group", "group_reporting", "stats"], "each clone is reported separately"),
     refused(&["exitall"], "each job ends by itself", off),
     nothing(&["exit_what", "exitall_on_error"], "each job ends by itself"),
     nothing(&["exec_prerun", "exec_postrun"], "commands are not run"),
@@ -258,24 +269,25 @@ pub(super) static OPTIONS: &[JobOption] = &[
     nothing(&["cgroup", "cgroup_nodelete", "cgroup_weight"], "no host"),
     refused(&["flow_id", "flow_sleep"], "jobs do not balance each other", off),
     refused(&["flow"], "jobs do not balance each other", off),
-    exact(&["write_hint"], "the stream of writes: short 2, medium 3, long 4, extreme 5", |job, value| {
+    exact(&["write_hint"], "stream hint of writes: short 2, medium 3, long 4, extreme 5", |job, value| {
         let words = [("none", 0), ("short", 2), ("medium", 3), ("long", 4), ("extreme", 5)];
         put(&mut job.stream, value.choice(&words))
     }),
     // Verification.
     exact(
         &["verify"],
-        "what a pass wrote is read again behind it, after a flush of each file: with a random map as it was written, \
-         else by place; contents are not checked. Not beside io_size, trims, or loops with number_ios",
+        "what a pass wrote is read back after it, and after a flush of each file: with a random map in the \
+         order written, else by place; contents are not checked. Not with io_size, trims, or loops with \
+         number_ios",
         |_, value| value.word().map(drop),
     ),
-    exact(&["do_verify"], "0: nothing is read again behind a pass", |_, value| value.switch().map(drop)),
+    exact(&["do_verify"], "0: nothing is read back after a pass", |_, value| value.switch().map(drop)),
     refused(&["verify_only"], "there are no contents", off),
     nothing(&["verify_interval", "verify_offset", "verify_pattern", "verify_fatal"], "see verify"),
     nothing(&["verify_dump", "verify_async", "verify_async_cpus", "verify_backlog_batch"], "see verify"),
     exact(
         &["verify_backlog", "experimental_verify"],
-        "refused beside verify; alone they do nothing",
+        "refused with verify; without it they do nothing",
         |_, _| Ok(()),
     ),
     nothing(&["verify_state_load", "verify_state_save"], "see verify"),

@@ -120,7 +120,8 @@ fn errors_name_place_finding_and_neighbour() {
         ("[a]\nsize=1m\nbssplit=4k/50:8k/40\n", "shares that add up to 90 %"),
         (
             "[a]\nsize=1m\nrw=randwrite\nverify=crc32c\nio_size=2m\n",
-            "a.fio:4: verify: found io_size beside it; what is read again is then not simulated, allowed: do_verify=0",
+            "a.fio:4: verify: found io_size beside it; the reading back would then not be simulated, \
+             allowed: do_verify=0",
         ),
         (
             "[a]\nsize=1m\nrw=randwrite\nverify=md5\nverify_backlog=64\n",
@@ -200,7 +201,7 @@ fn what_has_no_effect_is_told_once() {
     let file = load(text).unwrap();
     assert_eq!(
         file.remarks(),
-        ["options of the job file without effect here: ioengine, group_reporting, thread"]
+        ["options of the job file with no effect here: ioengine, group_reporting, thread"]
     );
     let file = load("[a]\nsize=1m\niodepth=8\n").unwrap();
     assert!(file.remarks()[0].contains("page_cache"), "{:?}", file.remarks());

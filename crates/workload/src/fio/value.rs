@@ -28,7 +28,7 @@ pub(crate) struct Value<'a> {
     pub kilo: Kilo,
 }
 
-const NUMBER: &str = "a whole number, with k, m, g, t or p behind it if it is large (2560k, not 2.5m)";
+const NUMBER: &str = "a whole number, optionally followed by k, m, g, t or p (2560k, not 2.5m)";
 const TIME: &str = "a time such as 30s, 500ms, 10us, 5m, 1h or 1d";
 
 impl<'a> Value<'a> {

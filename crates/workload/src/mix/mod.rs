@@ -38,12 +38,12 @@ generator! {
         count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1, such as 10000 or 1e4", if |n| *n >= 1;
         /// What the requests are: shares, operations, places, sizes.
         parts: Parts = Parts::default(), unit "", allowed "", if |_| true;
-        /// Hot places lie in chunks of this size, scattered over their part's space; 0 to leave them in order.
+        /// Hot data lies in chunks of this size, scattered over the part's space; 0 to leave it in order.
         chunk_kib: u64 = 64, unit "KiB", allowed "0, or a multiple of 4 up to 1048576",
             if |n| n % 4 == 0 && *n <= 1 << 20;
-        /// Space of all parts together: they are shrunk or stretched alike; 0 to leave them as they are.
+        /// Space of all parts together, which are scaled alike; 0 to leave them as they are.
         footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 1048576", if |x| (0.0..=1_048_576.0).contains(x);
-        /// The same as a share of the drive, where `footprint_gib` is 0; 0 to leave them as they are.
+        /// The same as a share of the drive, if `footprint_gib` is 0; 0 to leave them as they are.
         footprint_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
     }
 }
@@ -63,7 +63,7 @@ impl MixSpec {
         }
         let shares: f64 = parts.iter().map(|part| part.share_percent).sum();
         if (shares - 100.0).abs() > SHARES_SLACK_PERCENT {
-            let found = format!("share_percent of all parts add up to {shares:?}");
+            let found = format!("share_percent of all parts adds up to {shares:?}");
             return Err(WorkloadError::setting("parts", found, "100"));
         }
         if let Some(i) = parts.iter().position(|part| part.space_mib == 0.0) {

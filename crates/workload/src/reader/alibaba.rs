@@ -10,8 +10,9 @@ pub(crate) struct Alibaba {
 }
 
 impl Format for Alibaba {
-    const SUMMARY: &'static str = "CSV without header, one line per request, as the traces of 1,000 volumes of \
-         January 2020 have it, in one file or one for each volume. Each volume is a device.";
+    const SUMMARY: &'static str = "CSV without header, one line per request, as in the traces of 1,000 \
+                                   volumes from January 2020, in one file or one per volume. Each volume \
+                                   is a device.";
     const SOURCE: &'static str = "Li et al.: An In-Depth Analysis of Cloud Block Storage Workloads in Large-Scale \
          Production (IISWC 2020); github.com/alibaba/block-traces, README";
     const COLUMNS: &'static [Column] = &[

@@ -80,11 +80,13 @@ pub(crate) struct Blkparse {
 }
 
 impl Format for Blkparse {
-    const SUMMARY: &'static str = "Text as blkparse prints it by default, one line per event, or CSV with a header \
-        (its columns are found by name; its \"nanoseconds\" are decimal seconds). Requests are the events Q, or D \
-        where the first lines have no Q; `event` names others: Q is what the file system asked for, D what the \
-        drive got. Other events and the summary at the end are counted. In RWBS, F before the letter of the \
-        operation is a flush before it, F behind it forced unit access; D is a trim. The process name, numbered by \
+    const SUMMARY: &'static str = "Text as printed by blkparse by default, one line per event, or CSV with \
+                                   a header (columns are found by name; its \"nanoseconds\" are decimal \
+                                   seconds). Requests are the Q events, or D events if the first lines \
+                                   have no Q; `event` selects others: Q is what the file system asked for, \
+                                   D what the drive got. Other events and the summary at the end are \
+                                   counted. In RWBS, F before the operation's letter is a flush before it, \
+                                   F after it forced unit access; D is a trim. The process name, numbered by \
         first appearance, is the process hint (events C have none); a device is a major and a minor \
         number, numbered the same way.";
     const SOURCE: &'static str = "Axboe, Brunelle: blktrace User Guide (2007); blkparse(1); Yadgar et al., SNIA \

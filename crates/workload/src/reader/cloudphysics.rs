@@ -25,9 +25,9 @@ pub(crate) struct Cloudphysics {
 
 impl Format for Cloudphysics {
     const SUMMARY: &'static str = "CSV with header, one line per SCSI command of a virtual disk. Columns are found \
-         by name, in any order (without a header in the order below). Reads, writes (with those that verify) and \
-         writes of one pattern are those of 6, 10, 12 and 16 bytes; UNMAP is a trim, SYNCHRONIZE CACHE a flush; \
-         other commands are counted.";
+         by name, in any order (without a header in the order below). Reads, writes (also with verify) and \
+         write-same are recognised in their 6-, 10-, 12- and 16-byte forms; UNMAP is a trim, SYNCHRONIZE \
+         CACHE a flush; other commands are counted.";
     const SOURCE: &'static str = "Waldspurger et al.: Efficient MRC Construction with SHARDS (FAST 2015), section \
          5.1; opcodes: T10 SBC-4, SPC-5";
     const COLUMNS: &'static [Column] = &[

@@ -35,7 +35,7 @@ const WORDS: [(&str, OpCode); 20] = [
     ("f", OpCode::Flush),
 ];
 const WORD_ALLOWED: &str =
-    "read, write, trim, flush, their first letters, or words that --columns tells: op=3:{1=read,0=write}";
+    "read, write, trim, flush, their first letters, or words defined in --columns: op=3:{1=read,0=write}";
 const DEVICE_ALLOWED: &str = "a number up to 65535, or one of at most 65536 names";
 
 /// Reads lines by what `columns` says of them.
@@ -60,13 +60,16 @@ pub(crate) struct Csv {
 }
 
 impl Format for Csv {
-    const SUMMARY: &'static str = "Any text with columns; `columns` (--columns) says what they are, by number from \
-        1 or by the name in the header: time=1:us,op=3,offset=4:bytes,size=5, and if there are any device, file, \
-        process, context, stream, priority, class, one_time, fua. op may tell its words: op=3:{1=read,0=write}. \
-        Units are s, ms, us, ns, 100ns, and bytes, sectors, kib, 4kib; without them the first 1,000 lines have to \
-        tell them as they do for mqsim. Without a time requests follow each other as the drive completes them. \
-        `separator` and `header` say more. Recognised only if `columns` is given; the sample is read with \
-        time=1:us,op=2,offset=3:bytes,size=4.";
+    const SUMMARY: &'static str = "Any text with columns; `columns` (--columns) describes them, by number \
+                                   from 1 or by the name in the header: \
+                                   time=1:us,op=3,offset=4:bytes,size=5, and, if present, device, file, \
+                                   process, context, stream, priority, class, one_time, fua. op may define \
+                                   its words: op=3:{1=read,0=write}. Units are s, ms, us, ns, 100ns, and \
+                                   bytes, sectors, kib, 4kib; without them they are inferred from the \
+                                   first 1,000 lines, as for mqsim. Without a time, requests follow each \
+                                   other as the drive completes them. See also `separator` and `header`. \
+                                   Recognised only if `columns` is given; the sample is read with \
+                                   time=1:us,op=2,offset=3:bytes,size=4.";
     const SOURCE: &'static str = "Shafranovich: Common Format and MIME Type for CSV Files (RFC 4180)";
     const COLUMNS: &'static [Column] = &[
         Column { name: "time", unit: "as given", used_for: "arrival" },
@@ -79,7 +82,7 @@ impl Format for Csv {
         Column { name: "stream", unit: "0 to 65535", used_for: "stream hint" },
         Column { name: "priority", unit: "0 to 3", used_for: "its hint" },
         Column { name: "class", unit: "0 to 255", used_for: "its hint" },
-        Column { name: "one_time", unit: "0 or 1", used_for: "hint that it is read once only" },
+        Column { name: "one_time", unit: "0 or 1", used_for: "hint that the data is read only once" },
         Column { name: "fua", unit: "0 or 1", used_for: "force unit access" },
     ];
     const SAMPLE: &'static str = "us,kind,at,bytes\n10,read,4096,8192\n1250,write,0,512\n";

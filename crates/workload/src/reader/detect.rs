@@ -57,7 +57,7 @@ fn has_right_width<F: Format>(line: &[u8], separator: u8) -> bool {
 pub(super) fn advice(head: &[&[u8]]) -> Option<&'static str> {
     let first = head.first()?.trim_ascii();
     first.eq_ignore_ascii_case(b"LBA,Frequency").then_some(
-        "it counts how often each address was written, and has no requests: the generator `histogram` draws requests \
-         from such counts (histogram = \"FILE\" in [workload])",
+        "it counts how often each address was accessed, and has no requests: the generator `histogram` \
+         draws requests from such counts (histogram = \"FILE\" in [workload])",
     )
 }

@@ -12,9 +12,10 @@ pub(crate) struct Diskmon {
 }
 
 impl Format for Diskmon {
-    const SUMMARY: &'static str = "Text with tabs, one line per request, as DiskMon of Windows saves it; a tab and a \
-         carriage return at the end do no harm, and a header that begins with # is passed over. Lines stand in \
-         order of completion: they are sorted by time in a window of 65,536 requests.";
+    const SUMMARY: &'static str = "Text with tabs, one line per request, as saved by DiskMon for Windows; \
+                                   a tab and a carriage return at the end are allowed, and a header that \
+                                   begins with # is skipped. Lines are in order of completion; they are \
+                                   sorted by time in a window of 65,536 requests.";
     const SOURCE: &'static str = "Russinovich: DiskMon for Windows 2.01 (Sysinternals, 2006)";
     const COLUMNS: &'static [Column] = &[
         Column { name: "#", unit: "", used_for: "" },

@@ -24,10 +24,12 @@ pub(crate) struct FioIolog {
 }
 
 impl Format for FioIolog {
-    const SUMMARY: &'static str = "What fio writes with write_iolog (version 3), or the older version 2 without \
-        times. Each file is a device of its own; its number by first appearance is also the file hint. sync and \
-        datasync are flushes; files added, opened and closed are counted. In version 2 time goes on by `wait`: \
-        microseconds since the wait before, as fio's manual has it; without any, all requests arrive at once.";
+    const SUMMARY: &'static str = "fio's write_iolog output (version 3), or the older version 2 without \
+                                   times. Each file is a separate device; its number by first appearance \
+                                   is also the file hint. sync and datasync are flushes; files added, \
+                                   opened and closed are counted. In version 2 time advances by `wait`: \
+                                   microseconds since the previous wait, as in fio's manual; without any, \
+                                   all requests arrive at once.";
     const SOURCE: &'static str = "Axboe: fio, HOWTO, section 'Trace file format'; version 3 and its microseconds as \
         fio 3.33 writes them";
     const COLUMNS: &'static [Column] = &[

@@ -15,9 +15,10 @@ pub(crate) struct Fiu {
 }
 
 impl Format for Fiu {
-    const SUMMARY: &'static str = "Text with blanks, one line per request, as the traces of 2008 and 2009 have it \
-         (mail, web, homes). The process name, numbered by first appearance, is the process hint; a device is a \
-         major and a minor number, numbered the same way. The hashes of the contents are passed over.";
+    const SUMMARY: &'static str = "Text with blanks, one line per request, as in the traces of 2008 and \
+                                   2009 (mail, web, homes). The process name, numbered by first \
+                                   appearance, is the process hint; a device is a major and a minor \
+                                   number, numbered the same way. The content hashes are ignored.";
     const SOURCE: &'static str = "Koller, Rangaswami: I/O Deduplication (FAST 2010), section 2; SNIA IOTTA, FIU \
          IODedup and SRCMap traces, README";
     const COLUMNS: &'static [Column] = &[

@@ -23,17 +23,25 @@ pub(crate) struct Mqsim {
 }
 
 impl Format for Mqsim {
-    const SUMMARY: &'static str = "Five numbers between blanks, one line per request, in MQSim's and DiskSim's \
-         manner; they do not say their units, so the first 1,000 lines have to. Times with decimals are milliseconds \
-         (seconds, if that makes them dates). Whole numbers are taken for the unit in which they are dates; else for \
-         the finest of ns, us and ms at which the head asks for at most 8 GB/s and 1,000,000 requests/s; it is an \
-         error if a coarser one would still be 100 requests/s, unless all times are multiples of 1,000 (ns). \
-         Addresses and sizes are bytes if all are multiples of 512 and the sizes differ, else sectors. `time_unit` \
-         and `address_unit` decide.";
+    const SUMMARY: &'static str = "Five numbers separated by blanks, one line per request, as for MQSim \
+                                   and DiskSim; they have no units, which are inferred from the first \
+                                   1,000 lines. Times with decimals are milliseconds (seconds, if that \
+                                   makes them dates). Whole numbers are in the unit that makes them dates; \
+                                   else in the finest of ns, us and ms at which these lines ask for at \
+                                   most 8 GB/s and 1,000,000 requests/s; it is an error if a coarser one \
+                                   would still be 100 requests/s, unless all times are multiples of 1,000 \
+                                   (ns). \
+         Addresses and sizes are bytes if all are multiples of 512 and the sizes differ, else sectors. \
+         `time_unit` and `address_unit` override this.";
     const SOURCE: &'static str = "Tavakkol et al.: MQSim (FAST 2018), its traces; Bucy et al.: DiskSim 4.0 \
          Reference Manual (2008), section on external traces";
     const COLUMNS: &'static [Column] = &[
-        Column { name: "Time", unit: "ns (or us, ms by the pace), ms if decimal", used_for: "arrival" },
+        Column {
+            name: "Time",
+            unit: "ns (or us, ms, by the request rate), ms if \
+                                      decimal",
+            used_for: "arrival",
+        },
         Column { name: "Device", unit: "0 to 65535", used_for: "device, stream hint" },
         Column { name: "Address", unit: "512-byte sectors, or bytes", used_for: "address" },
         Column { name: "Size", unit: "512-byte sectors, or bytes", used_for: "length" },

@@ -17,8 +17,9 @@ pub(crate) struct Msr {
 }
 
 impl Format for Msr {
-    const SUMMARY: &'static str = "CSV without header, one line per request, as the MSR Cambridge traces of 2007 \
-        have it. A device is a host and a disk: its number is the disk's, plus 256 for every host before it.";
+    const SUMMARY: &'static str = "CSV without header, one line per request, as in the MSR Cambridge \
+                                   traces of 2007. A device is a host and a disk: its number is the \
+                                   disk's, plus 256 for each earlier host.";
     const SOURCE: &'static str = "Narayanan, Donnelly, Rowstron: Write Off-Loading (FAST 2008); \
         SNIA IOTTA, MSR Cambridge Block I/O Traces";
     const COLUMNS: &'static [Column] = &[

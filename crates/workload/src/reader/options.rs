@@ -54,7 +54,7 @@ choice! {
 }
 
 choice! {
-    /// What to do about a line that cannot be understood.
+    /// What to do with a line that cannot be parsed.
     pub enum OnBadLine {
         /// Stop with an error that names it.
         Error = "error",
@@ -64,7 +64,7 @@ choice! {
 }
 
 choice! {
-    /// What to do about a request that arrives before the one above it.
+    /// What to do with a request that arrives before the one above it.
     pub enum OnTimeStepBack {
         /// Move it up to that one's time, count it, and report. Recorded traces have such lines.
         Clamp = "clamp",

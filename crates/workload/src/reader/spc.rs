@@ -11,8 +11,9 @@ pub(crate) struct Spc {
 }
 
 impl Format for Spc {
-    const SUMMARY: &'static str = "CSV without header, one line per request, as the UMass traces (Financial, \
-         WebSearch) have it. Each application storage unit is a device. Columns after the fifth are passed over.";
+    const SUMMARY: &'static str = "CSV without header, one line per request, as in the UMass traces \
+                                   (Financial, WebSearch). Each application storage unit is a device. \
+                                   Columns after the fifth are ignored.";
     const SOURCE: &'static str =
         "Storage Performance Council, SPC Trace File Format Specification, revision 1.0.1 (2002), section 2";
     const COLUMNS: &'static [Column] = &[

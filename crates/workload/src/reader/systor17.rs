@@ -23,10 +23,11 @@ pub(crate) struct Systor17 {
 }
 
 impl Format for Systor17 {
-    const SUMMARY: &'static str = "CSV with header, one line per request, as the traces of 2016 have it, one file \
-         for each hour and LUN. Columns are found by name, in any order (without a header in the order below). Each \
-         LUN is a device. Lines stand in order of completion: they are sorted by time in a window of 65,536 \
-         requests. Lines without a type are counted.";
+    const SUMMARY: &'static str = "CSV with header, one line per request, as in the traces of 2016, one \
+                                   file for each hour and LUN. Columns are found by name, in any order \
+                                   (without a header in the order below). Each LUN is a device. Lines are \
+                                   in order of completion; they are sorted by time in a window of 65,536 \
+                                   requests. Lines without a type are counted.";
     const SOURCE: &'static str = "Lee et al.: Understanding Storage Traffic Characteristics on Enterprise Virtual \
          Desktop Infrastructure (SYSTOR 2017); SNIA IOTTA, SYSTOR '17 Traces, README";
     const COLUMNS: &'static [Column] = &[

@@ -13,10 +13,11 @@ pub(crate) struct Tencent {
 }
 
 impl Format for Tencent {
-    const SUMMARY: &'static str = "CSV without header, one line per request, as the traces of October 2018 have it. \
-         Each volume is a device. Lines are slightly out of order: they are sorted in a window of 65,536 requests. \
-         Times are whole seconds: the requests of each are spread evenly over it (assumed), unless a time has \
-         decimals.";
+    const SUMMARY: &'static str = "CSV without header, one line per request, as in the traces of October \
+                                   2018. Each volume is a device. Lines are slightly out of order: they \
+                                   are sorted in a window of 65,536 requests. \
+         Times are whole seconds: the requests of each second are spread evenly over it (assumed), unless \
+         a time has decimals.";
     const SOURCE: &'static str = "Zhang et al.: OSCA: An Online-Model Based Cache Allocation Scheme in Cloud Block \
          Storage Systems (USENIX ATC 2020); SNIA IOTTA, Tencent Block Storage Traces";
     const COLUMNS: &'static [Column] = &[

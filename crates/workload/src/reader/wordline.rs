@@ -79,14 +79,15 @@ fn operation(word: &[u8]) -> Option<(OpCode, bool)> {
 }
 
 impl Format for Wordline {
-    const SUMMARY: &'static str = "Wordline's own: CSV that keeps all of a request and its hints, as `wordline trace \
-        convert` and `cut` write it. The first line names version and columns. Columns from `device` on may be left \
-        out, in a line or altogether: they are 0. Times count from the beginning of the workload, which need not be \
-        the first request's.";
+    const SUMMARY: &'static str = "Wordline's own format: CSV with everything about a request, hints \
+                                   included, as written by `wordline trace convert` and `cut`. The first \
+                                   line gives version and columns. Columns from `device` on may be \
+                                   omitted, in a line or altogether: they are 0. Times count from the \
+                                   beginning of the workload, which may be before the first request.";
     const SOURCE: &'static str = "this project";
     const COLUMNS: &'static [Column] = &[
         Column { name: "time_ns", unit: "ns", used_for: "arrival" },
-        Column { name: "op", unit: "R, W, T (trim), F (flush); F behind: FUA", used_for: "operation" },
+        Column { name: "op", unit: "R, W, T (trim), F (flush); followed by F: FUA", used_for: "operation" },
         Column { name: "lba", unit: "512-byte sectors", used_for: "address" },
         Column { name: "sectors", unit: "512-byte sectors", used_for: "length" },
         Column { name: "device", unit: "0 to 65535", used_for: "device" },
@@ -96,7 +97,7 @@ impl Format for Wordline {
         Column { name: "context", unit: "0 to 2^32 - 1", used_for: "program context hint" },
         Column { name: "priority", unit: "0 to 3", used_for: "priority hint: 1 low, 2 medium, 3 high" },
         Column { name: "class", unit: "0 to 255", used_for: "security class hint" },
-        Column { name: "one_time", unit: "0 or 1", used_for: "hint that it is read once only" },
+        Column { name: "one_time", unit: "0 or 1", used_for: "hint that the data is read only once" },
     ];
     const SAMPLE: &'static str = "#wordline 1 time_ns,op,lba,sectors,\
          device,stream,file,process,context,priority,class,one_time\n\

@@ -89,21 +89,21 @@ macro_rules! generator {
                     if |_| true;
                 /// Arrivals per second on average, unless `closed`.
                 rate_iops: f64 = 10_000.0, unit "1/s", allowed "0.01 to 1e9", if |x| (0.01..=1e9).contains(x);
-                /// `bursts`: requests of a burst.
+                /// `bursts`: requests per burst.
                 burst_requests: u64 = 1_000, unit "requests", allowed "a whole number from 1", if |n| *n >= 1;
                 /// `bursts`: arrivals per second in a burst.
                 burst_rate_iops: f64 = 100_000.0, unit "1/s", allowed "0.01 to 1e9",
                     if |x| (0.01..=1e9).contains(x);
-                /// Go so often through the same requests; time goes on by their duration and one mean gap.
+                /// Number of passes over the same requests; each starts one mean gap after the previous one.
                 repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
-                /// Users who all send these requests, each with idle gaps of its own: the original's times U(0,2); 1
-                /// for the original gaps.
+                /// Users who all send these requests, each with its own gaps: the original's times U(0,2); 1 for the
+                /// original gaps.
                 copies: u64 = 1, unit "", allowed "1 to 1000", if |n| (1..=1000).contains(n);
-                /// Page cache above the drive, as an operating system's; 0 for none.
+                /// Page cache above the drive, like an operating system's; 0 for none.
                 page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
-                /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they fall out.
+                /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they are evicted.
                 plain_lru: bool = false, unit "", allowed "", if |_| true;
-                /// Shares of low, medium and high priority among the requests, drawn for each; nothing says none.
+                /// Shares of low, medium and high priority, drawn for each request; empty: no priorities.
                 priority_shares: $crate::priorities::PriorityShares = $crate::priorities::PriorityShares::default(),
                     unit "", allowed "", if |_| true;
                 /// Seed of the random sequences.

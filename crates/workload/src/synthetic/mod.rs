@@ -50,28 +50,28 @@ generator! {
         read_percent: f64 = 70.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// Size of each request, or a list of sizes, or of [size, weight] pairs.
         size_bytes: Sizes = Sizes(vec![(4096, 1)]), unit "bytes", allowed "", if |_| true;
-        /// Requests begin at multiples of this; 0 for the smallest size.
+        /// Requests start at multiples of this; 0 for the smallest size.
         alignment_bytes: u64 = 0, unit "bytes", allowed "a multiple of 512 up to 1 GiB",
             if |n| n % 512 == 0 && *n <= SIZE_BYTES_MAX;
         /// Space addressed, from the start of the drive; 0 for a share of the drive.
         footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 1048576", if |x| (0.0..=1_048_576.0).contains(x);
-        /// Space addressed as a share of the drive, where `footprint_gib` is 0.
+        /// Space addressed as a share of the drive, if `footprint_gib` is 0.
         footprint_percent: f64 = 100.0, unit "%", allowed "above 0, up to 100", if |x| *x > 0.0 && *x <= 100.0;
         /// Zipf: the exponent; 0 to find it from the next two.
         zipf_theta: f64 = 0.0, unit "", allowed "0 to 16", if |x| (0.0..=16.0).contains(x);
-        /// Zipf: the exponent of writes, where it is another one than that of reads; 0 for the same.
+        /// Zipf: the exponent of writes, if it differs from that of reads; 0 for the same.
         write_zipf_theta: f64 = 0.0, unit "", allowed "0 to 16", if |x| (0.0..=16.0).contains(x);
-        /// Zipf: so much of the accesses …
+        /// Zipf: this share of the accesses …
         zipf_access_percent: f64 = 80.0, unit "%", allowed "above 0, below 100", if |x| *x > 0.0 && *x < 100.0;
-        /// Zipf: … go to so much of the places.
+        /// Zipf: … goes to this share of the places.
         zipf_space_percent: f64 = 20.0, unit "%", allowed "above 0, below 100", if |x| *x > 0.0 && *x < 100.0;
         /// Zipf: spread the ranks over the space by a fixed random permutation; false puts them in ascending order.
         scatter: bool = true, unit "", allowed "", if |_| true;
         /// Zipf: seed of that permutation, so that phases with other seeds have the same hot places; 0 for `seed`.
         scatter_seed: u64 = 0, unit "", allowed "", if |_| true;
-        /// Zipf: ranks of writes are shifted against those of reads by this share of the places.
+        /// Zipf: ranks of writes are shifted relative to those of reads by this share of the places.
         write_shift_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
-        /// Zipf: after so many requests the hot places change; 0 for never.
+        /// Zipf: the hot places change after this many requests; 0 for never.
         hot_shift_requests: u64 = 0, unit "requests", allowed "", if |_| true;
         /// Zipf: they change by shifting the ranks by this share of the places.
         hot_shift_percent: f64 = 10.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
@@ -97,7 +97,7 @@ impl SyntheticSpec {
         let is_solved = self.pattern == Pattern::Zipf && self.zipf_theta == 0.0;
         if is_solved && self.zipf_access_percent < self.zipf_space_percent {
             let found = format!(
-                "{} % of the accesses to {} % of the places is no skew towards them",
+                "{} % of the accesses to {} % of the places is not a skew towards them",
                 self.zipf_access_percent, self.zipf_space_percent
             );
             return Err(WorkloadError::setting("zipf_access_percent", found, "at least zipf_space_percent"));

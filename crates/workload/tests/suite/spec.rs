@@ -172,7 +172,7 @@ fn archives_are_refused_with_advice() {
     header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
     for bytes in [header.clone(), zstd::encode_all(&header[..], 1).unwrap()] {
         let text = message(Spec::trace(scratch.file("t.octf.tar", &bytes)).prepare());
-        assert!(text.contains("tar archive; unpack it (tar -xf) and name one trace in it"), "{text}");
+        assert!(text.contains("tar archive; unpack it (tar -xf) and give one trace in it"), "{text}");
     }
 }
 

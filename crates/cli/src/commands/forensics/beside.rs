@@ -17,14 +17,14 @@ const ROWS: [(&str, Cell); 12] = [
     ("live data", |told| told.live.all()),
     ("secured data that died in the run", |told| told.secured_of_run().all()),
     ("  a thief reads", |told| told.secured_of_run().data),
-    ("  he finds zeros (locked)", |told| told.secured_of_run().zeros),
-    ("  he finds noise (scrubbed, reprogrammed)", |told| told.secured_of_run().noise),
+    ("  reads as zeros (locked)", |told| told.secured_of_run().zeros),
+    ("  reads as noise (scrubbed, reprogrammed)", |told| told.secured_of_run().noise),
     ("other data that died in the run", |told| told.insecure_of_run().all()),
     ("  a thief reads", |told| told.insecure_of_run().data),
     ("dead before the run", |told| before(told).all()),
     ("  a thief reads", |told| before(told).data),
-    ("units whose old data he reads", |told| told.units_secured),
-    ("files of which he reads old data", |told| told.files_secured.unwrap_or_default()),
+    ("units with readable old data", |told| told.units_secured),
+    ("files with readable old data", |told| told.files_secured.unwrap_or_default()),
     ("erased", |told| told.erased),
 ];
 

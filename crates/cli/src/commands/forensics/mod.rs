@@ -25,27 +25,27 @@ pub const EXAMPLES: &str = "\
 Examples:
   wordline run --drive evanesco --workload mailserver --set workload.secure_percent=100 --requests 300000 \\
       --save-snapshot stolen.snap --keep-versions stolen.csv.zst
-      a drive that locks what is dead, and what each unit of its flash holds
+      a drive that locks dead data, and a record of what each unit of its flash holds
   wordline forensics stolen.snap
-      what a thief reads on its chips; the drive's configuration lies beside it, in stolen.snap.toml
+      what a thief can read from its chips; the drive's configuration is in stolen.snap.toml
   wordline forensics stolen.snap --versions stolen.csv.zst
-      the same with the files and versions that finds are of
+      the same, with the file and version of each find
   wordline forensics stolen.snap --versions stolen.csv.zst --file 4711
-      one file alone: which of its versions he reads
+      one file only: which of its versions he can read
   wordline forensics none.snap locks.snap scrubs.snap
       several drives side by side, a column each; --versions once for each of them, in the same order
   wordline forensics stolen.snap --after \"5 years\" --out finds.csv
-      when the flags of locks have weakened; all finds as rows
+      after the locks' flags have weakened; all finds as rows
 
-A thief has the chips and sends them every command that there is: pages answer data, zeros (locked), noise (scrubbed or
-reprogrammed) or are erased. Live data he reads as it is: drives encrypt nothing here. Dead data is what was overwritten
-or trimmed, and what moves have left behind (docs/threat-model.md).";
+A thief has the chips and can send them any command: pages read as data, zeros (locked), noise (scrubbed or
+reprogrammed) or erased. Live data can always be read: drives do not encrypt here. Dead data is what was overwritten
+or trimmed, and what moves left behind (docs/threat-model.md).";
 
 /// Flags of `forensics`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ForensicsArgs {
-    /// A drive saved by `wordline run --save-snapshot`; several are put side by side
+    /// A drive saved by `wordline run --save-snapshot`; several are shown side by side
     #[arg(value_name = "SNAPSHOT", required = true)]
     snapshots: Vec<PathBuf>,
 
@@ -53,12 +53,12 @@ pub struct ForensicsArgs {
     #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Let the thief come this much later: so many minutes, hours, days, weeks, months or years
+    /// Let the thief come this much later, in minutes, hours, days, weeks, months or years
     #[arg(long, value_name = "TIME")]
     after: Option<String>,
 
-    /// File that the run which saved the drive wrote with --keep-versions: names the file and version of each find, and
-    /// what was dead before the run; for several drives, one for each
+    /// File written by --keep-versions of the run that saved the drive: names the file and version of each find, and
+    /// what was dead before the run; with several drives, one for each
     #[arg(long, value_name = "FILE")]
     versions: Vec<PathBuf>,
 
@@ -169,7 +169,7 @@ impl ForensicsArgs {
                     files.len()
                 )
             }
-            _ => "no file, for this run has told of none (workloads of files do)".to_owned(),
+            _ => "no file: this run recorded none (workloads on files do)".to_owned(),
         };
         let near = match Problem::no_such_name("file", name, numbers.iter().map(String::as_str)) {
             Problem::NoSuchName { near: Some(near), .. } => format!("\n    did you mean {near:?}?"),
@@ -191,7 +191,7 @@ impl ForensicsArgs {
         let single = [("--out", self.out.is_some()), ("--config", self.config.is_some())];
         match single.into_iter().find(|(_, is_given)| *is_given && drives > 1) {
             Some((flag, _)) => Err(Failure::usage(format!(
-                "{flag}: found {drives} drives, allowed: one, whose finds or configuration it is"
+                "{flag}: found {drives} drives, allowed: one, to which the finds or the configuration belong"
             ))),
             None => Ok(()),
         }
@@ -278,23 +278,24 @@ fn print(args: &ForensicsArgs, look: &Look, out: &mut dyn Write) -> Result<(), F
     writeln!(out)?;
     wrapped(out, 0, &told.statement())?;
     if told.unlocked > 0 {
-        let again = format!("{} of the units read were locked when the drive was saved.", told.unlocked);
+        let again = format!("{} of the readable units were locked when the drive was saved.", told.unlocked);
         wrapped(out, 0, &again)?;
     }
     if args.after.is_some() && told.dead_secured.zeros + told.unlocked > 0 {
         let expected = format!(
-            "Of what is locked, {} units can be expected to answer then.",
+            "Of what is locked, {} units are expected to be readable then.",
             share(told.unlocked_expected)
         );
         wrapped(out, 0, &expected)?;
     }
     if !told.knows_classes {
-        let text = "Nothing on this drive says of which class data is: all of it counts as secured. --versions tells.";
+        let text = "Nothing on this drive records the class of data, so all of it counts as secured; \
+                    --versions would tell.";
         wrapped(out, 0, text)?;
     }
     if !has_versions && told.dead_secured.data + told.dead_insecure.data > 0 {
-        let text = "What had died before the run, in preconditioning, cannot be told from what the run has deleted: \
-                    --versions can.";
+        let text = "Data that died before the run, in preconditioning, cannot be distinguished from data \
+                    that the run deleted; --versions can do that.";
         wrapped(out, 0, text)?;
     }
     print_finds(args.show, finds, has_versions, out)
@@ -323,7 +324,7 @@ fn print_finds(show: usize, finds: &[Find], has_versions: bool, out: &mut dyn Wr
             files.iter().take(show).map(|(file, count)| format!("{file} ({count})")).collect();
         if !shown.is_empty() {
             let more = if files.len() > show { ", ..." } else { "" };
-            wrapped(out, 0, &format!("Files that finds are of (units): {}{more}.", shown.join(", ")))?;
+            wrapped(out, 0, &format!("Files found (units): {}{more}.", shown.join(", ")))?;
         }
     }
     writeln!(out, "\nfinds, {} of {}:", show.min(finds.len()), thousands(finds.len() as u64))?;

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub const EXAMPLES: &str = "\
 Examples:
   wordline new policy gc_victim mine
-      a crate of Rust in mine/: which block is cleaned
+      a Rust crate in mine/: which block is cleaned
   wordline new policy stream mine --c
       mine.c and its header, wordline_policy.h: which data shares a block";
 
@@ -28,8 +28,8 @@ Examples:
   cc -O3 -march=native -shared -fPIC -o mine.so mine.c
   wordline run trace.csv --policy wear_leveling=./mine.so
 
-What is written runs as it is: gc_victim decides as `greedy` does, wear_leveling as `static_swap`, and stream puts small
-writes apart. docs/own-policy.md says what a policy is told, and what it may answer.";
+The templates work as they are: gc_victim decides like `greedy`, wear_leveling like `static_swap`, and stream separates
+small writes. docs/own-policy.md describes what a policy sees, and what it may answer.";
 
 /// Flags of `new`.
 #[derive(Args, Debug)]
@@ -57,7 +57,7 @@ struct NewPolicy {
     #[arg(value_name = "NAME", value_parser = parse_name)]
     name: String,
 
-    /// A file of C in place of a crate of Rust
+    /// Write a C file instead of a Rust crate
     #[arg(long)]
     c: bool,
 
@@ -86,7 +86,7 @@ edition = \"2024\"
 [lib]
 crate-type = [\"cdylib\"]
 
-# A crate of its own, wherever it lies.
+# A separate crate, wherever it is.
 [workspace]
 ";
 
@@ -142,7 +142,8 @@ fn write(files: &[(PathBuf, String)]) -> Result<(), Failure> {
         let is_header = path.extension().is_some_and(|ending| ending == "h");
         if path.exists() && !(is_header && is_same(path, text)) {
             return Err(Failure::usage(format!(
-                "{}\n    found:   a file that is there already\n    allowed: another name, or another folder (--out)",
+                "{}\n    found:   a file that already exists\n    allowed: another name, or another folder \
+                 (--out)",
                 path.display()
             )));
         }

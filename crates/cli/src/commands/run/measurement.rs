@@ -38,22 +38,22 @@ pub struct MeasurementArgs {
     #[arg(long, value_name = "PERCENT")]
     pub explain_tail: Option<String>,
 
-    /// Seed of the drive's random sequences, and of a generator's
+    /// Seed of the drive's random numbers, and of a generator's
     #[arg(long, value_name = "N")]
     pub seed: Option<String>,
 
-    /// Start from a saved drive instead of ageing one; the configuration must be the same
+    /// Start from a saved drive instead of ageing one; it must have the same configuration
     #[arg(long, value_name = "FILE", conflicts_with = "precondition")]
     pub snapshot: Option<PathBuf>,
 
-    /// Save the drive at the end; its configuration goes beside it, to FILE.toml
+    /// Save the drive at the end, and its configuration to FILE.toml
     #[arg(long, value_name = "FILE")]
     pub save_snapshot: Option<PathBuf>,
 
     #[command(flatten)]
     pub cache: CacheArgs,
 
-    /// Age the drive anew, and do not cache it (see `wordline cache`)
+    /// Do not use the cache of aged drives (see `wordline cache`)
     #[arg(long, conflicts_with = "snapshots")]
     pub no_cache: bool,
 

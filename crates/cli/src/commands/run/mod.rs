@@ -32,7 +32,7 @@ use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs};
 pub const EXAMPLES: &str = "\
 Examples:
   wordline run data/rocksdb-ycsb-a-run1.csv.zst --out out/my
-      a trace on a TLC drive sized to it and aged first; tables here, files in out/my
+      a trace on a TLC drive made for it and aged first; tables here, files in out/my
   wordline run trace.csv.gz --drive qlc --set ftl.gc_victim.policy=cost_benefit --speed-up 2
   wordline run --columns time=1:us,op=3,offset=4:bytes,size=5 --device 3 mine.csv
       any CSV, of one device
@@ -40,32 +40,32 @@ Examples:
       a stand-in for a paper's trace, shrunk to 2 GiB, with four users
   wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32 --requests 500000
   wordline run job.fio --drive m64
-      a job file of fio: each job by itself, with its own depth, rate and pauses (docs/fio.md)
+      a fio job file: each job separately, with its own depth, rate and pauses (docs/fio.md)
   wordline run my.toml --json
       my.toml: a drive, with the tables [workload] and [run]
   wordline run --requests 100000 --set nand.errors.model=cells --age \"cycle to 3000\" --age \"retain 3 months\"
-      a drive whose cells have aged: how often reads are retried, what is lost
+      a drive whose cells have aged: how often reads are retried, and what is lost
   wordline run --workload mailserver --footprint 2GiB --requests 300000 --versions versions.parquet
-      how many old versions of which files flash holds
+      how many old versions of each file flash holds
   wordline run data/slow/erases.toml --explain-tail 99.9
-      what held up the slowest .1 % of the requests
+      what held up the slowest .1 % of requests
   wordline run data/slow/erases.toml --timeline stall.pftrace
       each flash operation around the longest time without a completion, for ui.perfetto.dev
   wordline run trace.csv --policy gc_victim=./mine.so
-      a policy of your own decides which block is cleaned (wordline new policy --help)
+      your own policy decides which block is cleaned (wordline new policy --help)
   wordline run --drive tlc --synthetic uniform
-      the second time within a second or two: aged drives are kept (wordline cache --help)
+      the second time it takes a second or two: aged drives are cached (wordline cache --help)
   wordline run data/slow/erases.toml --watch
       throughput, latencies and what the flash does, drawn while it runs
 
-Without --drive and without a drive in the configuration, the default drive is made as small as is quick to fill: fewer
+Without --drive and without a drive in the configuration, the default drive is made small enough to fill quickly: fewer
 blocks in each plane, then shorter ones, down to 8 to 12 GiB of flash, or more if the workload touches more. It is
-written full, and then with the workload's own writes and trims until it is steady (--precondition uniform: at random).
---size footprint makes it as small as what the workload touches, so that a short trace shows how a drive is cleaned.
+filled, then overwritten by the workload's own writes and trims until it is steady (--precondition uniform: at random).
+--size footprint makes it as small as the space touched, so that even a short trace causes garbage collection.
 A drive that is named is taken as it is, filled and overwritten at random (--precondition none: not at all).
 
 Steps of --age, taken in order on every block of a drive with nand.errors.model = \"cells\":
-  cycle to N [with N UNIT dwell at N C]     it has N program/erase cycles behind it
+  cycle to N [with N UNIT dwell at N C]     it has had N program/erase cycles
   retain N UNIT [at N C]                    its data is that old
   disturb N reads [of wordline N]           it is read N times
 UNIT is minutes, hours, days, weeks, months (730 hours) or years.";
@@ -74,7 +74,7 @@ UNIT is minutes, hours, days, weeks, months (730 hours) or years.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, allow_negative_numbers = true)]
 pub struct Run {
-    /// A trace (any known format, plain or compressed; - for standard input), a job file of fio (ends in .fio, or
+    /// A trace (any known format, plain or compressed; - for standard input), a fio job file (ends in .fio, or
     /// begins with a section), or a configuration (a file that ends in .toml)
     #[arg(value_name = "TRACE_OR_CONFIG")]
     input: Option<PathBuf>,
@@ -203,7 +203,7 @@ fn failed(error: &lab::RunError, interrupt: &Interrupt) -> Failure {
     let lab::Failure::Interrupted { phase } = error.failure else { return Failure::from(error) };
     let message = match &error.result {
         Some(result) => {
-            format!("interrupted after {} requests; the result is of these", result.requests_served)
+            format!("interrupted after {} requests; the result covers these", result.requests_served)
         }
         None => format!("interrupted while {}; nothing was measured", phase.name()),
     };
@@ -259,7 +259,8 @@ impl Run {
         }
         job.settle(&mut spec, self.replay.address.is_some())?;
         if spec.is_driven() && (self.measurement.closed.is_some() || self.measurement.open) {
-            let message = "--closed, --depth and --open say how requests reach the drive, and jobs say that themselves \
+            let message = "--closed, --depth and --open set how requests reach the drive, but jobs define \
+                           that themselves \
                            (iodepth, rate_iops in the job file, `depth` of other phases)";
             return Err(Failure::usage(message));
         }
@@ -287,8 +288,8 @@ impl Run {
     fn check_watch(&self, plan: &Plan) -> Result<(), Failure> {
         let found = match (plan.run.executor, plan.run.samples) {
             _ if !self.output.watch => return Ok(()),
-            (ExecutorChoice::Functional, _) => "run.executor = \"functional\", where no time passes",
-            (ExecutorChoice::Timed, 0) => "run.samples = 0: no series are kept",
+            (ExecutorChoice::Functional, _) => "run.executor = \"functional\", which simulates no time",
+            (ExecutorChoice::Timed, 0) => "run.samples = 0, which keeps no time series",
             (ExecutorChoice::Timed, _) => return Ok(()),
         };
         Err(Failure::usage(format!(
@@ -337,7 +338,8 @@ impl Run {
         match flags.into_iter().find_map(|(flag, path)| Some((flag, path.as_ref()?))) {
             None => Ok(()),
             Some((flag, path)) => Err(Failure::usage(format!(
-                "{flag} {}\n    found:   {}.policy = \"external\", and no snapshot holds such a policy\n    allowed: \
+                "{flag} {}\n    found:   {}.policy = \"external\", which cannot be part of a snapshot\n    \
+                 allowed: \
                  a new drive that is not saved, or a policy that `wordline policies` lists",
                 path.display(),
                 family.section()

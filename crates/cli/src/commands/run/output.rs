@@ -39,7 +39,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     pub request_log: Option<PathBuf>,
 
-    /// Write the result to this file as fio does (--output-format=json)
+    /// Write the result to this file in fio's layout (--output-format=json)
     #[arg(long, value_name = "FILE", conflicts_with = "precondition_only")]
     pub fio_json: Option<PathBuf>,
 
@@ -56,8 +56,8 @@ pub struct OutputArgs {
     #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_time)]
     pub to: Option<u64>,
 
-    /// Record how many valid and invalid units of each file are in flash, a row for each change: .csv, .csv.zst or
-    /// .parquet; a workload of files says which file a write belongs to
+    /// Record how many valid and invalid units of each file are in flash, one row per change: .csv, .csv.zst or
+    /// .parquet; needs a workload that names the file of each write
     #[arg(long, value_name = "FILE")]
     pub versions: Option<PathBuf>,
 
@@ -82,7 +82,7 @@ pub struct OutputArgs {
     #[arg(long, conflicts_with_all = ["json", "quiet"])]
     pub brief: bool,
 
-    /// Show throughput, latency and flash activity during the run, on standard error; without a terminal as lines,
+    /// Show throughput, latency and flash activity during the run, on standard error; without a terminal, as lines
     /// twice a second
     #[arg(long, conflicts_with_all = ["quiet", "precondition_only"])]
     pub watch: bool,
@@ -96,13 +96,13 @@ impl OutputArgs {
     /// Refuses names that say nothing, or something else than what would be written.
     fn check_names(&self) -> Result<(), Failure> {
         if self.name.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(Failure::usage("--name: found nothing, allowed: what tables shall call this run"));
+            return Err(Failure::usage("--name: found nothing, allowed: a name for this run in tables"));
         }
         if let (Some(from), Some(to)) = (self.from, self.to)
             && from >= to
         {
             return Err(Failure::usage(format!(
-                "--to: found {}, allowed: a time behind that of --from, {}",
+                "--to: found {}, allowed: a time after that of --from, {}",
                 time(to),
                 time(from)
             )));
@@ -139,10 +139,10 @@ impl Run {
         };
         let files = [
             (&self.output.request_log, "write the request log"),
-            (&self.output.fio_json, "write the result as fio does"),
+            (&self.output.fio_json, "write the result in fio's layout"),
             (&self.output.timeline, "write the timeline"),
             (&self.output.versions, "write the versions of files"),
-            (&self.output.keep_versions, "write what units of flash hold"),
+            (&self.output.keep_versions, "write the contents of flash units"),
             (&self.measurement.save_snapshot, SAVING),
         ];
         for (path, action) in files {
@@ -150,7 +150,7 @@ impl Run {
             // Nobody has named that file.
             let config = files::beside(path);
             if action == SAVING && config.exists() && !path.exists() {
-                let message = "it exists, and no snapshot that it belongs to";
+                let message = "it exists, but the snapshot that it belongs to does not";
                 return Err(Failure::file(&config, "write the snapshot's configuration", &message));
             }
             check_file(path, action)?;
@@ -210,7 +210,8 @@ impl Run {
         let mut names = report::run_files().into_iter().chain(report::comparison_files());
         if let Some(name) = names.find(|name| !self.output.force && folder.join(name).exists()) {
             return Err(Failure::usage(format!(
-                "--out {}\n    found:   {name}, which is of no run and might be replaced\n    allowed: another \
+                "--out {}\n    found:   {name}, which does not belong to a run and might be replaced\n    \
+                 allowed: another \
                  folder, or --force to replace it",
                 folder.display()
             )));

@@ -37,13 +37,13 @@ pub struct Trace {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Say what is in a trace or another workload
+    /// Describe a trace or another workload
     Info(Box<info::Info>),
-    /// Write a trace, or what a generator makes, in another format
+    /// Write a trace, or the output of a generator, in another format
     Convert(Box<write::Convert>),
-    /// Write what reaches a drive of what a captured program did to files
+    /// Turn a captured program's file operations into the requests that reach a drive
     FromCapture(Box<write::FromCapture>),
-    /// Write a part of a trace, with all that is known of its requests
+    /// Write part of a trace, with everything known about its requests
     Cut(Box<write::Cut>),
 }
 
@@ -81,7 +81,7 @@ impl Input {
                 return Err(Failure::usage("both a trace and a generated workload; allowed: one of the two"));
             }
             (None, false) => {
-                let message = "nothing to look at: name a trace, or --workload NAME, or --synthetic PATTERN";
+                let message = "no workload: name a trace, or --workload NAME, or --synthetic PATTERN";
                 return Err(Failure::usage(message));
             }
         };

@@ -23,10 +23,10 @@ Examples:
   wordline trace convert --to csv src1_0.csv.gz | head
 
 Formats:
-  wordline   all of a request and its hints (`wordline formats wordline`)
+  wordline   everything about a request, hints included (`wordline formats wordline`)
   mqsim      MQSim's text: reads and writes, time in ns, device, sectors
-  fio_iolog  for fio --read_iolog, version 3: times in us; trims and flushes, too
-  csv        all of it in columns, addresses in bytes";
+  fio_iolog  for fio --read_iolog, version 3: times in us; trims and flushes too
+  csv        everything in columns, addresses in bytes";
 
 /// Examples of `cut`.
 const CUT_EXAMPLES: &str = "\
@@ -52,7 +52,7 @@ Files are laid out by a file system like ext4 with a journal, below a page cache
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 struct Output {
-    /// Write to this file, packed if it ends in .zst or .gz [default: standard output]
+    /// Write to this file, compressed if it ends in .zst or .gz [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -91,7 +91,7 @@ pub struct Cut {
 #[derive(Args, Debug)]
 #[command(after_help = FROM_CAPTURE_EXAMPLES)]
 pub struct FromCapture {
-    /// The capture, as `wordline capture` writes it
+    /// The capture, as written by `wordline capture`
     capture: PathBuf,
 
     /// Size of the page cache in MiB [default: 64]
@@ -106,7 +106,7 @@ pub struct FromCapture {
     #[arg(long, value_name = "GIB")]
     footprint_gib: Option<String>,
 
-    /// Run so often through the capture
+    /// Number of passes over the capture
     #[arg(long, value_name = "N")]
     repeat: Option<String>,
 
@@ -152,7 +152,7 @@ pub fn convert(args: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
 pub fn cut(args: &Cut, out: &mut dyn Write) -> Result<(), Failure> {
     if !args.input.trace.selects() && args.input.file.is_some() {
         let allowed =
-            "a flag that leaves something out, such as --first (`wordline trace convert` writes all)";
+            "a flag that selects a part, such as --first (`wordline trace convert` writes everything)";
         return Err(Failure::usage(format!("nothing is cut; allowed: {allowed}")));
     }
     write(&args.input, &args.output, out)
@@ -219,7 +219,7 @@ fn copy<W: Write>(
     let mut notes = vec![format!("{} requests in the format {}", thousands(requests), target.name)];
     notes.extend(lost.entries().map(|(_, count, text)| format!("{} {text}", thousands(count))));
     if !spec.has_times() {
-        notes.push("the requests have no times of their own: all arrive at 0".to_owned());
+        notes.push("the requests have no times: all arrive at 0".to_owned());
     }
     notes.extend(recorded.report().remarks());
     Ok((file, notes))

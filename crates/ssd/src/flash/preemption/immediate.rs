@@ -16,7 +16,7 @@ pub const MEMORY: &str = "one byte for each block where cells age";
 section! {
     /// Parameters of `immediate`.
     pub struct Params {
-        /// What was suspended runs so long, once resumed, before it is suspended again (assumed).
+        /// Minimum time that a suspended operation runs after it is resumed, before it is suspended again (assumed).
         min_run_us: f64 = 20.0, unit "us", range 1.0..=1_000_000.0;
     }
 }

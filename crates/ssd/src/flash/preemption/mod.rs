@@ -1,4 +1,4 @@
-//! What becomes of a die's work when a read comes that could go first?
+//! What happens to a die's work when a read arrives that could go first?
 //!
 //! The mechanism (`flash/suspend.rs`) asks when the read that would go next finds its die at work, and carries out the
 //! answer: it stops the work at once, or where its step ends, lets reads pass, and resumes it. What a chip cannot stop
@@ -7,7 +7,7 @@
 use crate::signals::{PRIORITIES, Priority};
 
 family! {
-    /// What becomes of a die's work when a read comes that could go first?
+    /// What happens to a die's work when a read arrives that could go first?
     path "flash/preemption", default none;
     members {
         none: None,

@@ -5,7 +5,7 @@ use super::Member;
 /// Name in configurations.
 pub const NAME: &str = "none";
 /// What it does.
-pub const SUMMARY: &str = "reads wait for what their die does";
+pub const SUMMARY: &str = "reads wait until their die has finished its work";
 /// Where it comes from.
 pub const SOURCE: &str = "baseline; RealWear section 4.3";
 /// What it costs.

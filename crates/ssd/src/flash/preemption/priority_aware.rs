@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "priority_aware";
 /// What it does.
 pub const SUMMARY: &str =
-    "high reads suspend erases and lower reads at once, others at safe points or within a share";
+    "high reads suspend erases and lower reads at once, others at safe points or within a budget";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 4.2, pSR and paFTL";
 /// What it costs.
@@ -22,11 +22,11 @@ pub const MEMORY: &str = "one byte for each block where cells age, nine words a 
 section! {
     /// Parameters of `priority_aware`.
     pub struct Params {
-        /// Suspends at once that an erase stands without harm: medium and low reads share them, as they came to the die
-        /// since its erase before, equally if none did (RealWear sections 4.1 and 4.2.1). All count, and when there
-        /// were so many only high reads suspend at once.
+        /// Immediate suspends that an erase endures without harm. Medium and low reads share them in proportion to
+        /// their numbers since the die's previous erase, equally if there were none (RealWear sections 4.1 and
+        /// 4.2.1). All immediate suspends count; once they are used up, only high reads suspend at once.
         at_once_per_erase: u32 = 30, unit "suspends", range 0..=1_000;
-        /// What was suspended runs so long, once resumed, before it is suspended again (assumed).
+        /// Minimum time that a suspended operation runs after it is resumed, before it is suspended again (assumed).
         min_run_us: f64 = 20.0, unit "us", range 1.0..=1_000_000.0;
     }
 }

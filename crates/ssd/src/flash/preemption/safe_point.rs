@@ -16,7 +16,7 @@ pub const MEMORY: &str = "none";
 section! {
     /// Parameters of `safe_point`.
     pub struct Params {
-        /// What was suspended runs so long, once resumed, before it is suspended again (assumed).
+        /// Minimum time that a suspended operation runs after it is resumed, before it is suspended again (assumed).
         min_run_us: f64 = 20.0, unit "us", range 1.0..=1_000_000.0;
     }
 }

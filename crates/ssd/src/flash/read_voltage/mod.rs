@@ -1,4 +1,4 @@
-//! With which reference voltages is a page read first?
+//! Which reference voltages does a read try first?
 //!
 //! The chip has a table of retry entries, made for more and more lost charge. A policy names up to three sets of
 //! voltages to begin with, entries or what lies between them; when those fail the read goes on from the first of them
@@ -8,7 +8,7 @@ use crate::nand::aging::{Margin, PageAge, Sequence};
 use crate::nand::cell::CellModel;
 
 family! {
-    /// With which reference voltages is a page read first?
+    /// Which reference voltages does a read try first?
     path "flash/read_voltage", default default_sequence;
     members {
         default_sequence: DefaultSequence,

@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "table_by_age";
 /// What it does.
 pub const SUMMARY: &str =
-    "up to three sets of voltages for blocks of that age: one of them reads all that can be read";
+    "up to three voltage sets for blocks of that age, one of which reads whatever can be read";
 /// Where it comes from.
 pub const SOURCE: &str =
     "RealWear section 3.4 (BoundedRead): the reference-voltage table (ORT) indexed by block age";

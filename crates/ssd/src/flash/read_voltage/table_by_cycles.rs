@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "table_by_cycles";
 /// What it does.
-pub const SUMMARY: &str = "starts at the entry that a sample block of so many cycles and days would need";
+pub const SUMMARY: &str = "starts at the entry that a sample block with the same cycles and data age would \
+                           need";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 3.4 (Kim 2020): the reference-voltage table indexed by P/E cycles";
 /// What it costs.
@@ -21,12 +22,12 @@ pub const MEMORY: &str = "one byte for each row of cycles, range of time, group 
 section! {
     /// Parameters of `table_by_cycles`.
     pub struct Params {
-        /// Cycles for which one row of the table stands.
+        /// Range of cycles that one row of the table covers.
         cycles_per_row: u32 = 1_000, unit "cycles", range 1..=1_000_000;
-        /// Rows; the last stands for all more cycles, too.
+        /// Rows of the table; the last also covers all higher cycles.
         rows: u32 = 16, unit "rows", range 1..=256;
-        /// Quality of the block that the table is made from: 0 the worst, 1 the best of the population. The table of
-        /// RealWear begins at the best block of each row.
+        /// Quality of the block that the table is made from: 0 is the worst, 1 the best of the population.
+        /// RealWear's table starts from the best block of each row.
         sample_quality: f64 = 1.0, range 0.0..=1.0;
     }
 }

@@ -1,4 +1,4 @@
-//! How old is a block?
+//! How worn is a block?
 //!
 //! An age is the share of its life that a block has behind it: 1 where its data would no longer be corrected after 12
 //! months. Markers estimate the errors after 12 months (N12) from what the firmware sees of a block, and set them
@@ -10,7 +10,7 @@ use crate::sections::{ErrorModel, Sections};
 use serde::{Deserialize, Serialize};
 
 family! {
-    /// How old is a block?
+    /// How worn is a block?
     path "ftl/age_marker", default none;
     members {
         none: None,
@@ -103,7 +103,7 @@ pub(crate) fn misfit(config: &Config, cfg: &Sections) -> Option<Misfit> {
     if cfg.errors.model == ErrorModel::None {
         return Some(Misfit {
             keys: &["ftl.age_marker.policy", "nand.errors.model"],
-            found: format!("ages by \"{name}\" of cells that do not age"),
+            found: format!("ages by \"{name}\" for cells that do not age"),
             allowed: "nand.errors.model = \"cells\", or ftl.age_marker.policy = \"none\" or \"pe_cycles\""
                 .to_owned(),
         });
@@ -115,7 +115,7 @@ pub(crate) fn misfit(config: &Config, cfg: &Sections) -> Option<Misfit> {
     (own != of || !whole).then(|| Misfit {
         keys: &["ftl.age_marker.policy", "cell.markers.fitted_on"],
         found: match whole {
-            true => format!("\"{name}\" with coefficients that were fitted on the cells {of}, for the cells {own}"),
+            true => format!("\"{name}\" with coefficients fitted to the cells {of}, for the cells {own}"),
             false => format!("\"{name}\" without the coefficients of [cell.markers]"),
         },
         allowed: format!(

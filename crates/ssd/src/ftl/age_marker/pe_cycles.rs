@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "pe_cycles";
 /// What it does.
-pub const SUMMARY: &str = "the share of a number of cycles that all blocks are good for";
+pub const SUMMARY: &str = "cycles, as a share of a number that all blocks are good for";
 /// Where it comes from.
 pub const SOURCE: &str = "PeWear, the baseline of RealWear section 3.1: limits of 1K, 7K and 8K cycles";
 /// What it costs.
@@ -15,7 +15,7 @@ pub const MEMORY: &str = "14 bytes per physical block, 2 per block";
 section! {
     /// Parameters of `pe_cycles`.
     pub struct Params {
-        /// Cycles after which a block is retired; 0: none, and blocks do not age.
+        /// Cycles after which a block is retired; 0: never, and blocks do not age.
         max_cycles: u32 = 8_000, unit "cycles", range 0..=1_000_000;
     }
 }

@@ -17,8 +17,8 @@ pub const MEMORY: &str = "14 bytes per physical block, 2 per block; a read for e
 section! {
     /// Parameters of `real_wear`; its coefficients are those of `cell.markers`.
     pub struct Params {
-        /// Erase time in fine steps, and a guard of errors against telegraph noise (RealWear section 3.2.3); without,
-        /// whole pulses, no guard, and the coefficients that were fitted for that.
+        /// Measures erase time in fine steps, and adds an error margin for telegraph noise (RealWear section 3.2.3).
+        /// If false: whole pulses, no margin, and the coefficients fitted for that.
         calibrated: bool = true;
     }
 }

@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "background_after";
 /// What it does.
-pub const SUMMARY: &str = "once the host has written enough, a block for each that it fills";
+pub const SUMMARY: &str = "once the host has written enough, one block for each block that the host fills";
 /// Where it comes from.
-pub const SOURCE: &str = "IDS section 6.3 (when it begins; how fast it goes is assumed)";
+pub const SOURCE: &str = "IDS section 6.3 (when it begins; its pace is assumed)";
 /// What it costs.
 pub const MEMORY: &str = "16 bytes per lane";
 
 section! {
     /// Parameters of `background_after`. A lane that is about to be full is cleaned in any case.
     pub struct Params {
-        /// Mapping units that the host writes to flash before cleaning begins: IDS takes 30 % of the workload's.
+        /// Mapping units that the host writes to flash before cleaning begins; IDS uses 30 % of the workload's.
         after_units: u32 = 0, unit "units", range 0..=2_000_000_000;
     }
 }

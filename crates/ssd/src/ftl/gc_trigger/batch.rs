@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "batch";
 /// What it does.
-pub const SUMMARY: &str = "below a mark of free blocks, until a share of all blocks was erased";
+pub const SUMMARY: &str = "below a threshold of free blocks, until a share of all blocks has been erased";
 /// Where it comes from.
 pub const SOURCE: &str = "PDS section 5.4 (5 %, 15 %)";
 /// What it costs.
@@ -15,11 +15,11 @@ pub const MEMORY: &str = "16 bytes per lane";
 section! {
     /// Parameters of `batch`.
     pub struct Params {
-        /// A round begins when less than this share of a lane's blocks is free: rounded up to whole blocks and held
-        /// above the reserve. Where so many can never be free, a round follows the next, each for as long as any block
-        /// is worth it.
+        /// A round begins when less than this share of a lane's blocks is free, rounded up to whole blocks and at
+        /// least one above the reserve. If that many can never be free, rounds follow each other, each for as long
+        /// as any block is worth cleaning.
         start_free_percent: f64 = 5.0, unit "%", range 0.0..=50.0;
-        /// It ends when this share of the lane's blocks was erased, or none is worth it.
+        /// It ends when this share of the lane's blocks has been erased, or none is worth cleaning.
         erased_percent: f64 = 15.0, unit "%", range 0.0..=100.0;
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "watermark";
 /// What it does.
-pub const SUMMARY: &str = "below a low mark of free blocks, up to a high mark";
+pub const SUMMARY: &str = "below a low threshold of free blocks, up to a high one";
 /// Where it comes from.
 pub const SOURCE: &str = "common practice; redFTL's evaluation uses 4 % and 6 % (redFTL table 2)";
 /// What it costs.
@@ -16,11 +16,10 @@ section! {
     /// Parameters of `watermark`. Marks are rounded up to whole blocks, and held above the reserve and at or below
     /// half of the lane's spare blocks.
     pub struct Params {
-        /// Cleaning of a lane begins when this share of its blocks, or less, is free. No effect while the host is
-        /// faster than cleaning: it takes every free block but the reserve, whatever this is.
+        /// Cleaning of a lane begins when this share of its blocks, or less, is free. No effect while the host
+        /// outruns cleaning: it then takes every free block but the reserve.
         start_free_percent: f64 = 1.0, unit "%", range 0.0..=50.0;
-        /// Cleaning of a lane ends when this share of its blocks is free. No effect while the host is faster than
-        /// cleaning.
+        /// Cleaning of a lane ends when this share of its blocks is free. No effect while the host outruns cleaning.
         stop_free_percent: f64 = 1.0, unit "%", range 0.0..=50.0;
     }
     in_order start_free_percent <= stop_free_percent;

@@ -8,7 +8,7 @@ use crate::rng::Rng;
 /// Name in configurations.
 pub const NAME: &str = "d_choices";
 /// What it does.
-pub const SUMMARY: &str = "the least live of d blocks drawn at random";
+pub const SUMMARY: &str = "of d blocks drawn at random, the one with the least live data";
 /// Where it comes from.
 pub const SOURCE: &str = "Li, Lee, Lui (2013); Van Houdt (2013)";
 /// What it costs.
@@ -17,7 +17,7 @@ pub const MEMORY: &str = "none";
 section! {
     /// Parameters of `d_choices`.
     pub struct Params {
-        /// Blocks looked at for each decision.
+        /// Blocks drawn for each decision.
         d: u32 = 10, unit "blocks", range 1..=4096;
     }
 }

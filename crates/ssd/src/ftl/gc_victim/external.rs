@@ -11,7 +11,7 @@ pub const NAME: &str = "external";
 /// What it does.
 pub const SUMMARY: &str = outside::SUMMARY;
 /// Where it comes from.
-pub const SOURCE: &str = "whoever gives it: --policy gc_victim=FILE";
+pub const SOURCE: &str = "yours: --policy gc_victim=FILE";
 /// What it costs.
 pub const MEMORY: &str = outside::MEMORY;
 

@@ -6,9 +6,9 @@ use super::Member;
 /// Name in configurations.
 pub const NAME: &str = "copyback_always";
 /// What it does.
-pub const SUMMARY: &str = "every move within a plane stays in the chip; where cells age data is lost by it";
+pub const SUMMARY: &str = "moves within a plane are copied inside the chip; if cells age, this loses data";
 /// Where it comes from.
-pub const SOURCE: &str = "the copyback command of ONFI; what it leads to: RealWear section 3.4.5";
+pub const SOURCE: &str = "the copyback command of ONFI; its effects: RealWear section 3.4.5";
 /// What it costs.
 pub const MEMORY: &str = "none";
 

@@ -21,12 +21,13 @@ pub const MEMORY: &str = "a byte for each page, and those of `ftl.age_marker`";
 section! {
     /// Parameters of `copyback_by_age`.
     pub struct Params {
-        /// Most copies in a row, however young the blocks.
+        /// Maximum copies in a row, even for young blocks.
         max_in_a_row: u32 = 5, unit "copies", range 0..=7;
-        /// What a reading can have of errors beyond the fresh page's (N0): telegraph noise (fitted).
+        /// Errors that a read may have beyond those of a fresh page (N0), from telegraph noise (fitted).
         noise_bits: f64 = 1.5, unit "bits", range 0.0..=64.0;
-        /// Data at most so old is copied inside the chip, in hours at the reference temperature (assumed). The formula
-        /// supposes fresh data: at the voltages of fresh data TLC-48L has its N0 and 1.5 bits for an hour at any age.
+        /// Maximum age of data that is copied inside the chip, in hours at the reference temperature (assumed). The
+        /// formula assumes fresh data: at the voltages for fresh data TLC-48L stays within N0 and 1.5 bits for an
+        /// hour, whatever the age of the block.
         max_source_hours: f64 = 1.0, unit "h", range 0.0..=1_000_000.0;
     }
 }

@@ -9,20 +9,20 @@ pub const NAME: &str = "copyback_by_cycles";
 /// What it does.
 pub const SUMMARY: &str = "as many copies in a row as the worst block with these cycles tolerates";
 /// Where it comes from.
-pub const SOURCE: &str = "FastGC as RealWear section 3.4.5 has it: at most three in a row";
+pub const SOURCE: &str = "FastGC as described in RealWear section 3.4.5: at most three in a row";
 /// What it costs.
 pub const MEMORY: &str = "a byte for each page";
 
 section! {
     /// Parameters of `copyback_by_cycles`.
     pub struct Params {
-        /// Most copies in a row by cycles, one for each `cycles_per_limit`; none beyond the last. Whole numbers. The
-        /// defaults are those of the worst block of TLC-48L at the end of each range, three at most.
+        /// Maximum copies in a row, one whole number for each range of `cycles_per_limit` cycles; 0 beyond the last.
+        /// The defaults are what the worst block of TLC-48L allows at the end of each range, at most three.
         limits: Vec<f64> = vec![3.0, 3.0, 2.0, 1.0, 1.0], unit "copies", range 0.0..=7.0;
-        /// Cycles for which one of them stands.
+        /// Width of each range, in cycles.
         cycles_per_limit: u32 = 1_000, unit "cycles", range 1..=1_000_000;
-        /// Data at most so old is copied inside the chip, in hours at the reference temperature (assumed; the limits
-        /// are those of fresh data).
+        /// Maximum age of data that is copied inside the chip, in hours at the reference temperature (assumed; the
+        /// limits are for fresh data).
         max_source_hours: f64 = 1.0, unit "h", range 0.0..=1_000_000.0;
     }
 }

@@ -1,4 +1,4 @@
-//! Does data that moves pass the controller?
+//! Does moved data pass through the controller?
 //!
 //! A copy inside the chip (copyback) needs no channel, and leaves errors as they are: they add up from copy to copy
 //! until the controller corrects them. A policy says how often in a row data may be copied so; what was copied how
@@ -10,7 +10,7 @@ use crate::nand::cell::CellModel;
 use crate::sections::{FOUR_KIB, MappingUnit, Sections};
 
 family! {
-    /// Does data that moves pass the controller?
+    /// Does moved data pass through the controller?
     path "ftl/migration", default off_chip;
     members {
         off_chip: OffChip,
@@ -103,6 +103,6 @@ pub(crate) fn misfit(
     (policy.needs_ages() && !estimates).then(|| Misfit {
         keys: &["ftl.migration.policy", "ftl.age_marker.policy"],
         found: format!("\"{name}\", with ages by \"{}\", which estimates no errors", marker.name()),
-        allowed: format!("ftl.age_marker.policy = \"real_wear\", or another that is fitted; {OR}"),
+        allowed: format!("ftl.age_marker.policy = \"real_wear\", or another fitted marker; {OR}"),
     })
 }

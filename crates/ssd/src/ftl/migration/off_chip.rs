@@ -5,7 +5,7 @@ use super::Member;
 /// Name in configurations.
 pub const NAME: &str = "off_chip";
 /// What it does.
-pub const SUMMARY: &str = "what moves is read into the controller, corrected, and programmed from there";
+pub const SUMMARY: &str = "moved data is read into the controller, corrected, and programmed from there";
 /// Where it comes from.
 pub const SOURCE: &str = "baseline: the basic FTL of RealWear section 3.4.5";
 /// What it costs.

@@ -21,11 +21,11 @@ use std::sync::Arc;
 pub const NAME: &str = "oracle";
 /// What it does.
 pub const SUMMARY: &str =
-    "by the reads to come, for which the workload is read ahead: no drive can; says what knowing is worth";
+    "by future reads, read ahead from the workload: no real drive can; shows what knowing is worth";
 /// Where it comes from.
 pub const SOURCE: &str = "RHS section IV-B (optimal placement)";
 /// What it costs.
-pub const MEMORY: &str = "20 bytes a logical unit, 4 bytes a read and an overwrite to come";
+pub const MEMORY: &str = "20 bytes per logical unit, 4 bytes per future read and overwrite";
 
 choice! {
     /// Of what the classes are shares.
@@ -40,9 +40,9 @@ choice! {
 section! {
     /// Parameters of `oracle`.
     pub struct Params {
-        /// Of what the classes are shares (assumed; RHS section IV-B does not say).
+        /// What the classes are shares of (assumed; RHS section IV-B does not say).
         edges: Edges = Edges::Written;
-        /// What the queues of a stream hold together, in blocks: so much waits before a page is programmed.
+        /// Capacity of a stream's queues together, in blocks: this much data waits before a page is programmed.
         queue_blocks: f64 = 2.0, unit "blocks", range 0.0..=64.0;
     }
 }

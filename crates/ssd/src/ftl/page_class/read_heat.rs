@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "read_heat";
 /// What it does.
-pub const SUMMARY: &str = "by a counter of few bits for each mapping unit, which reads raise by chance";
+pub const SUMMARY: &str = "by a counter of a few bits per mapping unit, which reads increase with some \
+                           probability";
 /// Where it comes from.
 pub const SOURCE: &str = "RHS section III";
 /// What it costs.
@@ -40,13 +41,13 @@ choice! {
 section! {
     /// Parameters of `read_heat`.
     pub struct Params {
-        /// Bits of a unit's heat, which goes from 0 to 2^bits - 1.
+        /// Bits of a unit's heat, which ranges from 0 to 2^bits - 1.
         bits: u32 = 2, unit "bits", range 1..=8;
-        /// Probability that a read raises a heat of 0, of 1, and so on: 2^bits - 1 numbers.
+        /// Probability that a read raises heat 0, heat 1 and so on: 2^bits - 1 numbers.
         p: Vec<f64> = vec![1.0, 0.1, 0.01], range 0.0..=1.0;
         /// What lowers heats.
         decrease: Decrease = Decrease::Dgwo;
-        /// What the queues of a stream hold together, in blocks: so much waits before a page is programmed.
+        /// Capacity of a stream's queues together, in blocks: this much data waits before a page is programmed.
         queue_blocks: f64 = 2.0, unit "blocks", range 0.0..=64.0;
     }
 }

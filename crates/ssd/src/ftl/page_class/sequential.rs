@@ -5,7 +5,7 @@ use super::Member;
 /// Name in configurations.
 pub const NAME: &str = "sequential";
 /// What it does.
-pub const SUMMARY: &str = "data goes to pages in the order in which it comes";
+pub const SUMMARY: &str = "data goes to pages in the order in which it arrives";
 /// Where it comes from.
 pub const SOURCE: &str = "baseline";
 /// What it costs.

@@ -6,7 +6,7 @@ use crate::sections::cell::NOMINAL;
 /// Name in configurations.
 pub const NAME: &str = "nominal";
 /// What it does.
-pub const SUMMARY: &str = "all blocks in the normal mode of the part";
+pub const SUMMARY: &str = "all blocks in the part's normal mode";
 /// Where it comes from.
 pub const SOURCE: &str = "baseline (HIRE section 4.1: traditional voltage control)";
 /// What it costs.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "block";
 /// What it does.
-pub const SUMMARY: &str = "moves a whole block when its reads reach a limit";
+pub const SUMMARY: &str = "moves a whole block when its read count reaches a limit";
 /// Where it comes from.
 pub const SOURCE: &str = "the baseline of redFTL section 3.1, and BLOCK of Straw section IV";
 /// What it costs.
@@ -16,13 +16,13 @@ pub const MEMORY: &str = "4 bytes per block";
 section! {
     /// Parameters of `block`.
     pub struct Params {
-        /// Reads that a block stands (MRC). 0 takes what its worst wordline stands at the block's cycles when all reads
+        /// Reads that a block endures (MRC). 0: what its worst wordline endures at the block's cycles if all reads
         /// are of a neighbour (`cell.disturb`).
         max_reads: u32 = 0, unit "reads", range 0..=10_000_000;
-        /// Share of it at which the block is moved.
+        /// Share of `max_reads` at which the block is moved.
         threshold_percent: f64 = 95.0, unit "%", range 1.0..=100.0;
-        /// Counts a read by the harm of its page type in its block's program mode (beta over alpha of redFTL+), not as
-        /// one of the worst.
+        /// Weights each read by the harm of its page type in its block's program mode (beta over alpha of redFTL+),
+        /// instead of counting all reads as the worst type.
         effective: bool = false;
     }
 }

@@ -26,19 +26,19 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "lazy_exact";
 /// What it does.
 pub const SUMMARY: &str =
-    "moves single wordlines when one more read could lose them, by the chips' own counters: no drive can";
+    "moves single wordlines just before reads could lose them, by the chips' counters: no real drive can";
 /// Where it comes from.
 pub const SOURCE: &str = "this project: calibration section 2.3 with the chips' own table and counters";
 /// What it costs.
-pub const MEMORY: &str = "not to be built: 13 bytes per wordline and 16 per block; scratch";
+pub const MEMORY: &str = "cannot be built: 13 bytes per wordline and 16 per block; scratch";
 
 section! {
     /// Parameters of `lazy_exact`.
     pub struct Params {
-        /// Reads of a neighbour that a wordline must still stand: as many pages as can be read between two looks, of
-        /// one command or of several. The default assumes commands of at most 16 pages, one at a time; 1 is enough
-        /// for commands of one page where moves take no time. Where they take time reads go on meanwhile, and only
-        /// more of them are safe.
+        /// Reads of a neighbour that a wordline must still endure: the number of pages that can be read between two
+        /// checks, by one command or several. The default assumes commands of at most 16 pages, one at a time; 1 is
+        /// enough for one-page commands if no time is simulated. Otherwise reads continue during moves, and a higher
+        /// value is needed.
         ahead_reads: u32 = 16, unit "reads", range 1..=1_000_000;
     }
 }

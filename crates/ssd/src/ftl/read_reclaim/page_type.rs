@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "page_type";
 /// What it does.
-pub const SUMMARY: &str = "moves the pages of each type when the block's reads reach what that type stands";
+pub const SUMMARY: &str = "moves the pages of each type when the block's read count reaches what that type \
+                           endures";
 /// Where it comes from.
 pub const SOURCE: &str = "PAGETYPE of Straw section IV, after S. Han et al., Page Type-Aware Data Migration \
     Technique for Read Disturb Management of NAND Flash Memory, IEEE TVLSI 2023";
@@ -17,13 +18,13 @@ pub const MEMORY: &str = "5 bytes per block";
 section! {
     /// Parameters of `page_type`.
     pub struct Params {
-        /// Reads that a block's weakest page type stands; 0 as in policy `block`.
+        /// Reads that a block's weakest page type endures; 0 as in policy `block`.
         max_reads: u32 = 0, unit "reads", range 0..=10_000_000;
-        /// Share of it at which pages are moved.
+        /// Share of that at which pages are moved.
         threshold_percent: f64 = 95.0, unit "%", range 1.0..=100.0;
-        /// What each page type stands over the weakest, in rising order; types not named stand as much as the last. The
-        /// page that senses the lowest threshold is the weak one (calibration section 2.4, fitted to 29.4 % fewer
-        /// copies).
+        /// What each page type endures relative to the weakest, in rising order; types not listed endure as much as
+        /// the last. The weakest is the page that senses the lowest threshold (calibration section 2.4, fitted to
+        /// 29.4 % fewer copies).
         type_factors: Vec<f64> = vec![1.0, 1.1, 1.2], range 1.0..=10.0;
     }
 }

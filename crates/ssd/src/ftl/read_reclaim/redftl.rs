@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 pub const NAME: &str = "redftl";
 /// What it does.
 pub const SUMMARY: &str =
-    "copies the pages read most to blocks read least before a block's reads reach a limit";
+    "replicates a block's most-read pages in the least-read blocks before its reads reach a limit";
 /// Where it comes from.
 pub const SOURCE: &str = "redFTL section 3.4 (also Ha, Jeong, Kim, APSys 2013)";
 /// What it costs.
@@ -34,26 +34,26 @@ choice! {
 section! {
     /// Parameters of `redftl`.
     pub struct Params {
-        /// Reads that a block stands (MRC); 0 as in policy `block`.
+        /// Reads that a block endures (MRC); 0 as in policy `block`.
         max_reads: u32 = 40_000, unit "reads", range 0..=10_000_000;
-        /// Share of it above which pages read often get replicas.
+        /// Share of `max_reads` above which frequently read pages get replicas.
         replica_percent: f64 = 70.0, unit "%", range 1.0..=100.0;
-        /// Share of it above which the replicas in a block become pages.
+        /// Share of `max_reads` above which the replicas in a block become the pages.
         migration_percent: f64 = 90.0, unit "%", range 1.0..=100.0;
-        /// Share of it at which a block is moved and erased.
+        /// Share of `max_reads` at which a block is moved and erased.
         threshold_percent: f64 = 95.0, unit "%", range 1.0..=100.0;
-        /// Share of it between two looks for pages read often in a block (assumed).
+        /// Share of `max_reads` between two searches for frequently read pages in a block (assumed).
         check_percent: f64 = 5.0, unit "%", range 0.1..=100.0;
-        /// Pages whose rate is more than so many times the block's are read often (alpha).
+        /// A page is frequently read if its read rate exceeds the block's by this factor (alpha).
         alpha: f64 = 2.0, range 0.0..=1000.0;
-        /// What that is compared with (`mean` is assumed: see there).
+        /// The block's rate to compare with (`mean` is assumed).
         block_rate: BlockRate = BlockRate::Mean;
         /// Reads are even, and a random half of the pages gets replicas, if the coefficient of variation of the pages'
         /// rates is below this (assumed).
         even_variation: f64 = 0.25, range 0.0..=10.0;
-        /// Share of all blocks that the pool takes when it is filled: those read least (assumed).
+        /// Share of all blocks, the least read, that enter the pool when it is filled (assumed).
         good_blocks_percent: f64 = 10.0, unit "%", range 0.01..=100.0;
-        /// Pages at the end of each block that data leaves for replicas (the paper studies 0 to 15).
+        /// Pages at the end of each block that are reserved for replicas (the paper studies 0 to 15).
         replica_limit: u32 = 15, unit "pages", range 0..=4_096;
     }
     in_order replica_percent <= migration_percent;
@@ -346,7 +346,7 @@ impl Member for Policy {
         let (kept, pages) = (self.params.replica_limit, geometry.pages_per_block());
         (kept >= pages).then(|| Misfit {
             keys: &["ftl.read_reclaim.replica_limit", "nand.geometry.wordlines_per_block"],
-            found: format!("{kept} pages of each block kept for replicas, of {pages}"),
+            found: format!("{kept} of {pages} pages of each block reserved for replicas"),
             allowed: format!("at most {}, so that data has a page", pages - 1),
         })
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "redftl_plus";
 /// What it does.
 pub const SUMMARY: &str =
-    "deals a disturbed block and the least-read over read-resistant blocks, hottest on fast pages";
+    "deals a disturbed and the least-read block to read-resistant blocks, hottest data on fast pages";
 /// Where it comes from.
 pub const SOURCE: &str = "redFTL sections 4.2.3 and 4.3 (also Ha, Jeong, Kim, IEEE TCAD 2016)";
 /// What it costs.
@@ -22,7 +22,7 @@ pub const MEMORY: &str = "5 bytes per block and, paired, 1 byte per logical unit
     bytes per unit (exact)";
 
 choice! {
-    /// How the reads of logical units are counted.
+    /// How reads of logical units are counted.
     pub enum Counters {
         /// Two saturating counters of 4 bits in a byte; the first is sampled 15 times in a block's life.
         TwoLevel = "two_level",
@@ -34,26 +34,27 @@ choice! {
 section! {
     /// Parameters of `redftl_plus`.
     pub struct Params {
-        /// Effective reads that a block stands (MRC), in reads of the worst page type in the normal mode; 0 as in
+        /// Effective reads that a block endures (MRC), in reads of the worst page type in the normal mode; 0 as in
         /// policy `block`.
         max_reads: u32 = 40_000, unit "reads", range 0..=10_000_000;
-        /// Share of it at which a block moves while the host is silent.
+        /// Share of `max_reads` at which a block moves when the host is idle.
         threshold_percent: f64 = 95.0, unit "%", range 1.0..=100.0;
-        /// Share of it at which a block moves at once (assumed: the paper only moves in the background). Where no time
-        /// passes the host is never silent, and this alone counts.
+        /// Share of `max_reads` at which a block moves at once (assumed: the paper only moves in the background). In
+        /// the functional executor the host is never idle, and only this counts.
         forced_percent: f64 = 100.0, unit "%", range 1.0..=200.0;
         /// Time without host commands after which the drive counts as idle (assumed, calibration section 15).
         idle_after_us: f64 = 10000.0, unit "us", range 1.0..=1e9;
-        /// Moves a block with the least-read block of its lane and sorts their data; without (RRB in the paper), only
-        /// program modes resist, and a block moves alone into one block, in order.
+        /// Moves a block together with the least-read block of its lane and sorts their data. If false (RRB in the
+        /// paper), only program modes add resistance, and a block moves alone into one block, in order.
         pairing: bool = true;
-        /// An empty block counts as the least-read of its lane: the disturbed block's data is dealt over two blocks
-        /// alone. Without (the data to be mixed with is "the read-coldest", section 4.3.3), only blocks with data do.
+        /// An empty block may be the least-read of its lane: the disturbed block's data alone is then dealt to two
+        /// blocks. If false (the paper mixes with "the read-coldest" data, section 4.3.3), only blocks with data
+        /// count.
         empty_partner: bool = false;
-        /// Counts a read by the harm of its page type (beta); without (RRB in the paper, "without considering the
-        /// effect of RRPs"), each read counts as one of the worst type in its block's mode.
+        /// Weights each read by the harm of its page type (beta). If false (RRB in the paper, "without considering
+        /// the effect of RRPs"), each read counts as the worst type in its block's mode.
         page_types: bool = true;
-        /// How the reads of logical units are counted.
+        /// How reads of logical units are counted.
         counters: Counters = Counters::TwoLevel;
     }
     in_order threshold_percent <= forced_percent;

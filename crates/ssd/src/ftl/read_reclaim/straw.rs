@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "straw";
 /// What it does.
-pub const SUMMARY: &str = "moves single wordlines when their effective reads reach what their group stands";
+pub const SUMMARY: &str = "moves single wordlines when their effective reads reach what their group endures";
 /// Where it comes from.
 pub const SOURCE: &str = "Straw section III (Chun et al., IEEE CAL 2024)";
 /// What it costs.
@@ -27,7 +27,7 @@ pub const MEMORY: &str =
     "4 bytes per block; exact: 4 per wordline; space_saving: 6 per counter, 4 more per block; scratch";
 
 choice! {
-    /// How the reads of wordlines are counted.
+    /// How reads of wordlines are counted.
     pub enum Counters {
         /// One counter for each wordline (STRAW-WL).
         Exact = "exact",
@@ -39,13 +39,14 @@ choice! {
 section! {
     /// Parameters of `straw`.
     pub struct Params {
-        /// How the reads of wordlines are counted.
+        /// How reads of wordlines are counted.
         counters: Counters = Counters::SpaceSaving;
         /// Counters of each block (`space_saving`).
         entries: u32 = 32, unit "counters", range 1..=4096;
         /// Reads of a block between two checks.
         check_interval: u32 = 1_000, unit "reads", range 1..=1_000_000;
-        /// Effective reads of the firmware's table over those the chips stand: 100 is the truth, more is optimistic.
+        /// Effective reads in the firmware's table, relative to what the chips endure: 100 is exact, more is
+        /// optimistic.
         table_percent: f64 = 100.0, unit "%", range 1.0..=1000.0;
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of copies in flash that nobody may read any more?
+//! What happens to copies in flash that nobody may read any more?
 //!
 //! After an overwrite, a trim or a move the old bytes lie in flash until their block is erased. The lock manager
 //! (`ftl/locks`) is told of every copy of secured data that dies; the policy says by which commands of the chips a
@@ -19,7 +19,7 @@ choice! {
 }
 
 choice! {
-    /// When trims, flushes and writes to the medium (FUA) are complete.
+    /// When trims, flushes and FUA writes complete.
     pub enum Acknowledge {
         /// When what they have killed cannot be read any more, copies by moves included (assumed).
         AfterLock = "after_lock",
@@ -37,12 +37,12 @@ macro_rules! acting_params {
         section! {
             #[doc = $doc]
             pub struct Params {
-                /// What data is of which the host says nothing (`Hints::class`).
+                /// Class of data for which the host gives none (`Hints::class`).
                 default_class: Class = Class::Secure;
-                /// When trims, flushes and writes to the medium (FUA) are complete.
+                /// When trims, flushes and FUA writes complete.
                 acknowledge: Acknowledge = Acknowledge::AfterLock;
-                /// Copies that moves have killed wait for the end of their job so long at most (assumed): a block that
-                /// is erased then needs no lock.
+                /// Maximum time that dead copies left behind by a move wait for the move to finish (assumed): if the
+                /// block is then erased, they need no lock.
                 batch_ms: f64 = 50.0, unit "ms", range 0..=1_000_000;
                 $($($more)*)?
             }
@@ -55,9 +55,8 @@ macro_rules! locking_params {
     ($doc:literal) => {
         acting_params! {
             $doc,
-            /// Pages and blocks whose oldest lock is so old are locked again, months of 730 hours (assumed: the
-            /// project's own; flags lose their charge over the years). 0: never. A drive that no command comes to does
-            /// nothing.
+            /// Age of a block's oldest lock at which its pages and blocks are locked again, in months of 730 hours
+            /// (assumed, our own addition: flags lose charge over the years). 0: never. An idle drive does nothing.
             // tidy: allow(float): read when a drive is built
             relock_months: f64 = 0.0, unit "months", range 0..=1_200;
         }
@@ -65,7 +64,7 @@ macro_rules! locking_params {
 }
 
 family! {
-    /// What becomes of copies in flash that nobody may read any more?
+    /// What happens to copies in flash that nobody may read any more?
     path "ftl/sanitize", default none;
     members {
         none: None,

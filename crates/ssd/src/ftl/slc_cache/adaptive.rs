@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "adaptive";
 /// What it does.
-pub const SUMMARY: &str = "all blocks that data leaves over: fewer, the more of the drive is used";
+pub const SUMMARY: &str = "all blocks that data does not need: fewer, the fuller the drive is";
 /// Where it comes from.
 pub const SOURCE: &str =
     "RHS section IV: a hybrid controller with an adaptive cache; the law of its size is derived (assumed)";
@@ -23,7 +23,7 @@ pub const MEMORY: &str = "9 bytes per block";
 section! {
     /// Parameters of `adaptive`.
     pub struct Params {
-        /// Room that full blocks have beside their data, over that data: what cleaning works with.
+        /// Spare room of the full blocks, as a share of their data, for garbage collection to work with.
         spare_percent: f64 = 7.0, unit "%", range 0..=50;
         /// Which block leaves the cache first.
         destage: Destage = Destage::Fifo;

@@ -5,16 +5,16 @@ use super::{Destage, LEAST, LaneSpace, Member};
 /// Name in configurations.
 pub const NAME: &str = "fixed";
 /// What it does.
-pub const SUMMARY: &str = "the same blocks' worth of every lane, however full the drive is";
+pub const SUMMARY: &str = "a fixed number of blocks in every lane, however full the drive is";
 /// Where it comes from.
-pub const SOURCE: &str = "common practice: a static cache of one bit a cell";
+pub const SOURCE: &str = "common practice: a static SLC cache";
 /// What it costs.
 pub const MEMORY: &str = "9 bytes per block";
 
 section! {
     /// Parameters of `fixed`.
     pub struct Params {
-        /// Blocks (or superblocks) of each lane that cache host writes; over-provisioning must leave them over.
+        /// Blocks (or superblocks) of each lane that cache host writes; they come out of over-provisioning.
         blocks_per_lane: u32 = 4, unit "blocks", range 2..=4_194_304;
         /// Which block leaves the cache first.
         destage: Destage = Destage::Fifo;

@@ -1,4 +1,4 @@
-//! How many blocks cache host writes in one bit a cell?
+//! How many blocks cache host writes with one bit per cell?
 //!
 //! A block of one bit a cell holds a part of what it holds otherwise, and is read, programmed and erased faster
 //! (`nand.slc`). What the host writes fills a ring of such blocks in each lane (`write/ring.rs`); the block of the ring
@@ -20,7 +20,7 @@ choice! {
 }
 
 family! {
-    /// How many blocks cache host writes in one bit a cell?
+    /// How many blocks cache host writes with one bit per cell?
     path "ftl/slc_cache", default none;
     members {
         none: None,
@@ -86,7 +86,7 @@ pub(crate) fn misfit(config: &Config, cfg: &Sections, reclaims: bool) -> Option<
     if cfg.geometry.bits_per_cell == 1 {
         return Some(Misfit {
             keys: &["ftl.slc_cache.policy", "nand.geometry.bits_per_cell"],
-            found: format!("a cache (\"{name}\") of one bit a cell, beside blocks of one bit a cell"),
+            found: format!("a cache (\"{name}\") of one bit a cell, besides SLC blocks"),
             allowed: format!("bits_per_cell of 2 to 4, {OR}"),
         });
     }

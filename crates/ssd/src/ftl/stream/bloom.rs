@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "bloom";
 /// What it does.
 pub const SUMMARY: &str =
-    "hot is what several Bloom filters have, which take turns and count more the younger they are";
+    "hot is what enough of several Bloom filters contain; they take turns, and younger ones count more";
 /// Where it comes from.
 pub const SOURCE: &str = "Park and Du (2011); also redFTL section 2.4.2";
 /// What it costs.
@@ -25,12 +25,12 @@ section! {
         filters: u32 = 4, range 2..=8;
         /// Bits of a filter.
         bits: u32 = 2_048, range 1..=268_435_456;
-        /// Bits of a unit.
+        /// Bits set per unit.
         hashes: u32 = 2, range 1..=8;
-        /// The turn passes after so many writes.
+        /// Writes after which the next filter takes its turn.
         turn: u32 = 512, unit "units", range 1..=1_000_000_000;
-        /// A unit is hot if the filters that have it come to this; the youngest counts as many as there are filters,
-        /// the next one less, the oldest one.
+        /// A unit is hot if the weights of the filters that contain it add up to this. The youngest filter's weight
+        /// is the number of filters, the next one's is one less, and so on down to 1.
         hot_at: u32 = 6, range 1..=36;
     }
 }

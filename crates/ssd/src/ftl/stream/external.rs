@@ -10,14 +10,14 @@ pub const NAME: &str = "external";
 /// What it does.
 pub const SUMMARY: &str = outside::SUMMARY;
 /// Where it comes from.
-pub const SOURCE: &str = "whoever gives it: --policy stream=FILE";
+pub const SOURCE: &str = "yours: --policy stream=FILE";
 /// What it costs.
-pub const MEMORY: &str = "8 bytes per unit of flash, and what it takes itself";
+pub const MEMORY: &str = "8 bytes per unit of flash, and whatever it allocates itself";
 
 section! {
     /// Parameters of `external`.
     pub struct Params {
-        /// Streams that it puts data in, each for what the host writes and for what is moved.
+        /// Number of streams it uses, each for host writes and for moved data.
         streams: u32 = 2, range 1..=30;
     }
 }

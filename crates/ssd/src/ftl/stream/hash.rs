@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "hash";
 /// What it does.
 pub const SUMMARY: &str =
-    "hot is what finds all of its 4-bit counters high; hashes name them, all are halved in turns";
+    "data is hot if all of its 4-bit counters, picked by hashes, are high; counters are halved now and then";
 /// Where it comes from.
 pub const SOURCE: &str = "Hsieh, Kuo, Chang (2006); HASH in redFTL section 5.1.3";
 /// What it costs.
@@ -21,13 +21,13 @@ pub const MEMORY: &str = "4 bits per counter";
 section! {
     /// Parameters of `hash`.
     pub struct Params {
-        /// Counters of a unit.
+        /// Counters per unit.
         hashes: u32 = 2, range 1..=8;
-        /// Counters there are.
+        /// Number of counters.
         counters: u32 = 4_096, range 1..=268_435_456;
-        /// A unit is hot if all of its counters have come to this.
+        /// A unit is hot if all of its counters have reached this.
         hot_at: u32 = 4, range 1..=15;
-        /// All counters are halved after so many writes.
+        /// Writes after which all counters are halved.
         halve_after: u32 = 4_096, unit "units", range 1..=1_000_000_000;
     }
 }

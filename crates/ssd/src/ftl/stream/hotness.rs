@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Name in configurations.
 pub const NAME: &str = "hotness";
 /// What it does.
-pub const SUMMARY: &str = "read-hot, write-hot and mixed data, by what the buffer saw of it";
+pub const SUMMARY: &str = "read-hot, write-hot and mixed data, by its accesses in the buffer";
 /// Where it comes from.
 pub const SOURCE: &str = "HIRE section 3.2 (readActive, writeActive and mixActive blocks)";
 /// What it costs.
@@ -42,7 +42,7 @@ section! {
     pub struct Params {
         /// When the class of a unit takes effect.
         place: Place = Place::OnRewrite;
-        /// Units written once more at most, of those that the host writes; for `place = "promote"` (assumed).
+        /// Maximum extra writes, as a share of the units that the host writes; for `place = "promote"` (assumed).
         promote_percent: u32 = 5, unit "%", range 1..=100;
     }
 }

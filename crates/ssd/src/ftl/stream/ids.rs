@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "ids";
 /// What it does.
 pub const SUMMARY: &str =
-    "clusters contexts by when their data is updated; what is updated once more goes apart";
+    "clusters contexts by when their data is updated; data updated again is kept separate";
 /// Where it comes from.
 pub const SOURCE: &str = "IDS (redFTL chapter 6, algorithm 2)";
 /// What it costs.
@@ -29,16 +29,15 @@ pub const MEMORY: &str =
 section! {
     /// Parameters of `ids`.
     pub struct Params {
-        /// A context is an update context once more updates than this have followed another of its data, with none of
-        /// other data between them (assumed).
+        /// A context becomes an update context after more than this many consecutive updates of its data (assumed).
         update_threshold: u32 = 4, unit "updates", range 0..=1_000_000;
-        /// Updates that are logged; after as many contexts are clustered anew (assumed).
+        /// Length of the update log; contexts are clustered again after this many updates (assumed).
         window: u32 = 64, unit "updates", range 2..=256;
-        /// A context belongs to a group if its first cluster was made at most so much later than the first one inside
-        /// that: 2 in the paper's example.
+        /// A context joins a group if its first cluster was formed at most this many steps after the earliest
+        /// cluster inside it; 2 in the paper's example.
         cluster_levels: u32 = 2, unit "clusters", range 0..=255;
-        /// Streams: one for what is written once, one for the hot archive, the others for groups (assumed). With more
-        /// groups, the one that was used least recently gives its stream to the newcomer.
+        /// Streams: one for what is written once, one for the hot archive, the others for groups (assumed). With
+        /// more groups, a new one takes the stream of the least recently used.
         streams: u32 = 8, unit "streams", range 3..=30;
     }
 }

@@ -24,22 +24,24 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "midas";
 /// What it does.
 pub const SUMMARY: &str =
-    "a chain of groups by age, their number and sizes planned from how soon units are rewritten";
+    "a chain of groups by age, whose number and sizes are planned from rewrite intervals";
 /// Where it comes from.
 pub const SOURCE: &str = "MiDAS (chain, hot group, intervals and their model); last group: Desnoyers (2012)";
 /// What it costs.
-pub const MEMORY: &str = "2 bytes per mapping unit, 4 bytes for each that is sampled";
+pub const MEMORY: &str = "2 bytes per mapping unit, 4 bytes per sampled unit";
 
 section! {
     /// Parameters of `midas`.
     pub struct Params {
-        /// Groups of the chain at most. Two streams more are for hot data, and for what returns from it to the first.
+        /// Maximum groups in the chain. Two more streams are for hot data, and for data that returns from it to the
+        /// first group.
         groups: u32 = 8, range 1..=28;
-        /// One unit in so many is watched: how soon it is written again.
+        /// Rewrite intervals are sampled for one unit in this many.
         sample_every: u32 = 100, unit "units", range 1..=1_000_000;
         /// A new plan is made whenever this share of the logical space has been written (assumed).
         plan_percent: u32 = 100, unit "%", range 1..=10_000;
-        /// A group whose victims hold more live data than planned, by so many points, and those behind it become one.
+        /// If a group's victims hold more live data than planned, by this many percentage points, the group and
+        /// those behind it are merged.
         merge_points: u32 = 10, unit "%", range 1..=100;
     }
 }

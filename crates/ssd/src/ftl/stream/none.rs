@@ -5,7 +5,8 @@ use super::{Member, Moved, StreamId, Streams, Written};
 /// Name in configurations.
 pub const NAME: &str = "none";
 /// What it does.
-pub const SUMMARY: &str = "host data shares blocks, moved data others or the same (ftl.allocation.moves)";
+pub const SUMMARY: &str = "host data shares blocks; moved data goes to others or the same \
+                           (ftl.allocation.moves)";
 /// Where it comes from.
 pub const SOURCE: &str = "baseline; SepBIT's SepGC (moves apart, the default) and NoSep (moves joined)";
 /// What it costs.

@@ -16,11 +16,11 @@ use std::sync::Arc;
 pub const NAME: &str = "oracle";
 /// What it does.
 pub const SUMMARY: &str =
-    "by when data will die, for which the workload is read ahead: no drive can; says what knowing is worth";
+    "by when data will die, read ahead from the workload: no real drive can; shows what knowing is worth";
 /// Where it comes from.
-pub const SOURCE: &str = "redFTL section 5.1.2 (ORA, whose rule is not told); the ranges are assumed";
+pub const SOURCE: &str = "redFTL section 5.1.2 (ORA, whose rule is not given); the ranges are assumed";
 /// What it costs.
-pub const MEMORY: &str = "20 bytes a logical unit, 4 bytes an overwrite to come";
+pub const MEMORY: &str = "20 bytes per logical unit, 4 bytes per future overwrite";
 
 section! {
     /// `oracle` has no parameters.

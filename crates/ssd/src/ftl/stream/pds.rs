@@ -25,11 +25,11 @@ pub const MEMORY: &str = "2 bytes per logical unit, and 100 KiB for 4,096 contex
 section! {
     /// Parameters of `pds`.
     pub struct Params {
-        /// Updates of a context's data from which on it has a group of its own (assumed; the paper tries 1 to 32). The
-        /// first is not held against it: 1 is as 2.
+        /// Updates of its data after which a context gets its own group (assumed; the paper tries 1 to 32). The
+        /// first update does not count, so 1 is the same as 2.
         threshold: u32 = 4, unit "updates", range 1..=1_000_000;
-        /// Streams: one for what is written once, the others for groups (assumed). With more groups, the one that was
-        /// used least recently gives its stream to the newcomer.
+        /// Streams: one for what is written once, the others for groups (assumed). With more groups, a new one takes
+        /// the stream of the least recently used.
         streams: u32 = 8, unit "streams", range 2..=30;
     }
 }

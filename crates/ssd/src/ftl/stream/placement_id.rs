@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "placement_id";
 /// What it does.
-pub const SUMMARY: &str = "each placement id of the host (FDP handle, stream) has blocks of its own";
+pub const SUMMARY: &str = "each placement id of the host (FDP handle, stream) has its own blocks";
 /// Where it comes from.
 pub const SOURCE: &str = "NVMe TP4146, flexible data placement; streams: Kang et al. (2014)";
 /// What it costs.
@@ -27,10 +27,9 @@ choice! {
 section! {
     /// Parameters of `placement_id`.
     pub struct Params {
-        /// Handles: the host's placement ids from 1 on. A write that names none, or none of these, goes where all
-        /// others do that say nothing.
+        /// Handles: the host's placement ids, from 1 up. Writes with no id, or another one, share a stream.
         handles: u32 = 8, range 1..=30;
-        /// Whether copies stay apart from those of other handles.
+        /// Whether copies stay separate from those of other handles.
         copies: Copies = Copies::Initially;
     }
 }

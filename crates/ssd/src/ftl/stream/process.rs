@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "process";
 /// What it does.
 pub const SUMMARY: &str =
-    "each process has blocks of its own; with too many, the least recently used stream goes on";
+    "each process has its own blocks; with too many processes, the least recently used stream is reassigned";
 /// Where it comes from.
 pub const SOURCE: &str =
-    "one stream a program, as in Kang et al. (2014); that the drive tells them apart is assumed";
+    "one stream per program, as in Kang et al. (2014); that the drive can distinguish programs is assumed";
 /// What it costs.
 pub const MEMORY: &str = "16 bytes per stream; 8 bytes per unit of flash (its facts)";
 
 section! {
     /// Parameters of `process`.
     pub struct Params {
-        /// Processes told apart at once, each with a stream of its own.
+        /// Processes with their own stream at any one time.
         streams: u32 = 8, range 1..=30;
     }
 }

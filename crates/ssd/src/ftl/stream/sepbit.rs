@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "sepbit";
 /// What it does.
-pub const SUMMARY: &str = "six classes: writes by the life of what they replace, copies by their age";
+pub const SUMMARY: &str = "six classes: writes by the lifetime of the data they replace, copies by their age";
 /// Where it comes from.
 pub const SOURCE: &str = "SepBIT section 3.3";
 /// What it costs.
@@ -19,11 +19,11 @@ pub const MEMORY: &str = "4 bytes per mapping unit (when the host wrote it last)
 section! {
     /// Parameters of `sepbit`.
     pub struct Params {
-        /// Blocks of class 1 that are reclaimed until their mean life is taken anew.
+        /// Class-1 blocks reclaimed before their mean lifetime is recalculated.
         window: u32 = 16, unit "blocks", range 1..=65_536;
-        /// Copies younger than so many such lives are of class 4.
+        /// Copies younger than this many such lifetimes are in class 4.
         young: u32 = 4, range 1..=65_536;
-        /// Copies older than that, but younger than so many, are of class 5; the others of class 6.
+        /// Copies older than that, but younger than this many lifetimes, are in class 5, others in class 6.
         old: u32 = 16, range 1..=65_536;
     }
     in_order young <= old;

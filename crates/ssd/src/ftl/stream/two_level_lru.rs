@@ -11,19 +11,18 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "two_level_lru";
 /// What it does.
-pub const SUMMARY: &str =
-    "hot is what was written again while it was on a list of candidates, least recently used";
+pub const SUMMARY: &str = "data is hot if it is written again while on an LRU list of candidates";
 /// Where it comes from.
 pub const SOURCE: &str = "Chang and Kuo (2002), the two-level LRU list; also redFTL section 2.4.2";
 /// What it costs.
-pub const MEMORY: &str = "for each unit on a list 16 bytes and two to four places of 8 bytes in a table";
+pub const MEMORY: &str = "for each unit on a list, 16 bytes and two to four 8-byte table entries";
 
 section! {
     /// Parameters of `two_level_lru`.
     pub struct Params {
-        /// Units on the list of hot ones.
+        /// Units on the hot list.
         hot: u32 = 512, unit "units", range 1..=1_048_576;
-        /// Units on the list of candidates.
+        /// Units on the candidate list.
         candidates: u32 = 1_024, unit "units", range 1..=1_048_576;
     }
 }

@@ -19,9 +19,9 @@ pub const MEMORY: &str = "2 bytes per block, and those of `ftl.age_marker`";
 section! {
     /// Parameters of `age_aware`.
     pub struct Params {
-        /// Difference of ages within a lane that is let be, in lives; beyond it blocks trade places.
+        /// Tolerated difference in age within a lane, in lives; beyond it blocks are swapped.
         max_age_difference: f64 = 0.05, unit "lives", range 0.0..=10.0;
-        /// Erases of a lane between two looks.
+        /// Erases of a lane between two checks.
         check_interval: u32 = 16, unit "erases", range 1..=1_000_000;
     }
 }

@@ -6,7 +6,7 @@ use super::Member;
 /// Name in configurations.
 pub const NAME: &str = "dynamic";
 /// What it does.
-pub const SUMMARY: &str = "of the free blocks the least erased is opened; nothing moves";
+pub const SUMMARY: &str = "opens the least erased of the free blocks; nothing moves";
 /// Where it comes from.
 pub const SOURCE: &str = "Chang (2007), dynamic wear leveling; the baseline of HIRE section 4.1";
 /// What it costs.

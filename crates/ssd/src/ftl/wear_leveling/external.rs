@@ -10,7 +10,7 @@ pub const NAME: &str = "external";
 /// What it does.
 pub const SUMMARY: &str = outside::SUMMARY;
 /// Where it comes from.
-pub const SOURCE: &str = "whoever gives it: --policy wear_leveling=FILE";
+pub const SOURCE: &str = "yours: --policy wear_leveling=FILE";
 /// What it costs.
 pub const MEMORY: &str = outside::MEMORY;
 

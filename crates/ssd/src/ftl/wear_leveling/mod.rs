@@ -1,10 +1,10 @@
-//! Which blocks trade places, so that wear spreads?
+//! Which blocks swap data, so that wear spreads?
 
 use crate::ftl::outside::Record;
 use crate::ftl::tables::blocks::LaneView;
 
 family! {
-    /// Which blocks trade places, so that wear spreads?
+    /// Which blocks swap data, so that wear spreads?
     path "ftl/wear_leveling", default none;
     members {
         none: None,

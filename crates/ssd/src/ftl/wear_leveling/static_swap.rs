@@ -18,9 +18,9 @@ pub const MEMORY: &str = "4 bytes per block (erase count)";
 section! {
     /// Parameters of `static_swap`.
     pub struct Params {
-        /// Difference of erase counts within a lane that is let be; beyond it blocks trade places.
+        /// Tolerated difference in erase counts within a lane; beyond it blocks are swapped.
         max_difference: u32 = 40, unit "erases", range 1..=1_000_000;
-        /// Erases of a lane between two looks.
+        /// Erases of a lane between two checks.
         check_interval: u32 = 16, unit "erases", range 1..=1_000_000;
     }
 }

@@ -5,7 +5,7 @@ use super::{Member, Rules, lru_rules};
 /// Name in configurations.
 pub const NAME: &str = "lru_read";
 /// What it does.
-pub const SUMMARY: &str = "keeps what is read from flash; a write completes when its data is in flash";
+pub const SUMMARY: &str = "caches data read from flash; a write completes when its data is in flash";
 /// Where it comes from.
 pub const SOURCE: &str = "the read buffer of redFTL (section 3.2.3 and table 1)";
 /// What it costs.

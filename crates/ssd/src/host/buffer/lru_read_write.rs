@@ -5,14 +5,14 @@ use super::{Member, Rules, lru_rules};
 /// Name in configurations.
 pub const NAME: &str = "lru_read_write";
 /// What it does.
-pub const SUMMARY: &str = "like lru_write, and data read from flash is kept too";
+pub const SUMMARY: &str = "like lru_write, and also caches data read from flash";
 /// Where it comes from.
 pub const SOURCE: &str = "common practice; the LRU buffers of redFTL (table 1) and HIRE";
 /// What it costs.
 pub const MEMORY: &str = "its DRAM, and 45 bytes of bookkeeping per slot, 8 more with evict = \"lru\"";
 
 choice! {
-    /// What gives way when a slot is needed.
+    /// What is evicted when a slot is needed.
     pub enum Evict {
         /// Clean data, the least recently used first. Dirty data is flushed ahead (`flush_start_percent`), and stays.
         CleanFirst = "clean_first",
@@ -26,7 +26,7 @@ section! {
     pub struct Params {
         /// Size of the buffer.
         size_mib: f64 = 16.0, unit "MiB", range 0.25..=65536.0;
-        /// What gives way when a slot is needed.
+        /// What is evicted when a slot is needed.
         evict: Evict = Evict::CleanFirst;
         /// Flushing begins when more than this share of the slots is dirty.
         flush_start_percent: f64 = 50.0, unit "%", range 0.0..=100.0;

@@ -15,7 +15,7 @@ pub const MEMORY: &str = "DRAM for the pages being programmed";
 section! {
     /// Parameters of `none`.
     pub struct Params {
-        /// Time that data of a page not yet full may wait for more to share the page; 0 programs it at once.
+        /// Time that the data of a partly filled page may wait for more; 0 programs it at once.
         gather_timeout_us: f64 = 0.0, unit "us", range 0.0..=1e6;
         /// Time of one access to DRAM.
         t_access_ns: u32 = 200, unit "ns", range 0..=1_000_000;

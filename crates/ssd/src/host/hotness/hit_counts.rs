@@ -8,7 +8,7 @@ use crate::signals::Hotness;
 /// Name in configurations.
 pub const NAME: &str = "hit_counts";
 /// What it does.
-pub const SUMMARY: &str = "read-hot or write-hot by the share of reads and writes while data was in DRAM";
+pub const SUMMARY: &str = "read-hot or write-hot, by the shares of reads and writes while data was in DRAM";
 /// Where it comes from.
 pub const SOURCE: &str = "HIRE section 3.1";
 /// What it costs.

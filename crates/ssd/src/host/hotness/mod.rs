@@ -1,4 +1,4 @@
-//! How is the data used that leaves DRAM?
+//! How is data used that leaves DRAM?
 //!
 //! The buffer sees every access to what it holds. When data leaves it, a policy says what these accesses amount to; the
 //! translation layer is told ([`crate::signals::Hotness`]), and places the data by it when it is written or moved next.
@@ -6,7 +6,7 @@
 use crate::signals::Hotness;
 
 family! {
-    /// How is the data used that leaves DRAM?
+    /// How is data used that leaves DRAM?
     path "host/hotness", default none;
     members {
         none: None,

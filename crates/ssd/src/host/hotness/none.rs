@@ -6,7 +6,7 @@ use crate::signals::Hotness;
 /// Name in configurations.
 pub const NAME: &str = "none";
 /// What it does.
-pub const SUMMARY: &str = "nothing is known of how data is used";
+pub const SUMMARY: &str = "no classification";
 /// Where it comes from.
 pub const SOURCE: &str = "baseline";
 /// What it costs.

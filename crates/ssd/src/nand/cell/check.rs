@@ -184,7 +184,7 @@ impl CellPart {
             rules.broken(
                 &keys,
                 format!("{low}"),
-                &format!("at least {lowest}: below it cells no longer pass"),
+                &format!("at least {lowest}: below it cells no longer conduct"),
             );
         }
     }

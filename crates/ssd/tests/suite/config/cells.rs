@@ -231,7 +231,7 @@ fn program_modes_are_those_of_the_cells() {
         ),
         (
             format!("preset = \"hire\"\n{FIVE}"),
-            ["cell.modes.names", "at most 4, or results could not tell them apart"],
+            ["cell.modes.names", "at most 4, or results could not distinguish them"],
         ),
     ];
     for (text, parts) in wrong {

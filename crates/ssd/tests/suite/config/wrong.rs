@@ -250,7 +250,7 @@ const WRONG: &[(&str, &[&str])] = &[
         &[
             "my.toml:4: ftl.migration.policy: impossible",
             "ages by \"none\", which estimates no errors",
-            "ftl.age_marker.policy = \"real_wear\", or another that is fitted",
+            "ftl.age_marker.policy = \"real_wear\", or another fitted marker",
             "ftl.age_marker.policy (its default)",
         ],
     ),

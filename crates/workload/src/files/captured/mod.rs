@@ -25,26 +25,26 @@ use std::sync::Arc;
 settings! {
     /// What a program did to files. Sources: the file system's numbers are ext4's defaults, all else assumed.
     pub struct CaptureSpec {
-        /// The capture, as `wordline capture` writes it.
+        /// The capture, as written by `wordline capture`.
         capture: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
-        /// Run so often through it, each time from the same files.
+        /// Number of passes, each starting from the same files.
         repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
-        /// Size of the file system, from the start of the drive; 0 for what its files need, which then take
-        /// `fill_percent` at most.
+        /// Size of the file system, from the start of the drive; 0 to fit the files, which then take at most
+        /// `fill_percent`.
         footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 16384", if |x| (0.0..=16_384.0).contains(x);
-        /// Files take at most so much of the file system, where `footprint_gib` is 0.
+        /// Maximum share of the file system that files take, if `footprint_gib` is 0.
         fill_percent: f64 = 80.0, unit "%", allowed "above 0, up to 99", if |x| *x > 0.0 && *x <= 99.0;
         /// Size of the page cache.
         cache_mib: f64 = 64.0, unit "MiB", allowed "0.25 to 1e6", if |x| (0.25..=1e6).contains(x);
-        /// A plain LRU cache (no flusher, dirty pages are written when they fall out or are synced), or an operating
-        /// system's, which writes pages that have been dirty for 30 s, or are too many.
+        /// A plain LRU cache (no flusher; dirty pages are written when they are evicted or synced), or an operating
+        /// system's, which writes pages that have been dirty for 30 s, or when there are too many.
         plain_lru: bool = true, unit "", allowed "", if |_| true;
         /// Size of the journal.
         journal_mib: u64 = 16, unit "MiB", allowed "1 to 4096", if |n| (1..=4096).contains(n);
-        /// When the drive is told which blocks are free.
+        /// When free blocks are trimmed.
         discard: Discard = Discard::Online, unit "", allowed "", if |_| true;
-        /// Hints made of others, so that a drive is told which files, processes or program contexts belong together:
-        /// `process 16 -> stream 2; context -> stream % 8`. Numbers only; processes and files begin at 16.
+        /// Hints derived from others, which tell the drive which files, processes or program contexts belong
+        /// together: `process 16 -> stream 2; context -> stream % 8`. Numbers only; processes and files begin at 16.
         map_hints: MapHints = MapHints::default(), unit "", allowed "", if |_| true;
     }
 }

@@ -71,7 +71,7 @@ impl Replay {
     /// A slot that no file has. [`Course`] has counted them from the same calls by the same rules: a file takes one
     /// when it is first used, and gives it back with its last call, if it has lost its name by then.
     fn take_slot(&mut self) -> u32 {
-        self.free.pop().expect("as many slots as files at a time")
+        self.free.pop().expect("as many slots as there are files at a time")
     }
 
     /// The file's slot; it is created if it is not there.

@@ -42,27 +42,27 @@ pub struct Info {
     #[command(flatten)]
     input: Input,
 
-    /// Follow every page for the miss-ratio curve, instead of 16,384 of them: slower, and it takes more memory
+    /// Follow every page for the miss-ratio curve, instead of 16,384 of them: slower, and needs more memory
     #[arg(long)]
     exact: bool,
 
-    /// Memory to take at most; past that, pages are sampled, and it is said
+    /// Maximum memory; beyond that, pages are sampled, and the output says so
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     memory_mib: u64,
 
-    /// Write plots (SVG, PDF, CSV) to this folder: miss ratio, pace, popularity, rewrites, updates
+    /// Write plots (SVG, PDF, CSV) to this folder: miss ratio, rate, popularity, rewrites, updates
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
 
-    /// Share of reads that an LRU read buffer answers: of one size, or several such as 64MiB,256MiB
+    /// Report the hit ratio of an LRU read buffer of one size, or several such as 64MiB,256MiB
     #[arg(long, value_name = "SIZES", value_delimiter = ',')]
     buffer: Vec<String>,
 
-    /// Pages of that buffer
+    /// Page size of that buffer
     #[arg(long, value_name = "SIZE", default_value = BUFFER_PAGE, requires = "buffer")]
     buffer_page: String,
 
-    /// Leave out the first N requests when hits are counted: the buffer fills
+    /// Do not count hits in the first N requests, while the buffer fills
     #[arg(long, value_name = "N", default_value_t = 0, requires = "buffer")]
     buffer_warm_up: u64,
 

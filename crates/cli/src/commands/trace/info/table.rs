@@ -223,18 +223,15 @@ fn sampled(analysis: &Analysis) -> Vec<String> {
     let mut remarks = Vec::new();
     if analysis.pages_rate < 1.0 {
         remarks.push(format!(
-            "footprint, skew and rewrites are estimates from 1 of {} of the 64-KiB extents: all of them take more than \
-             --memory-mib",
+            "footprint, skew and rewrites are estimated from 1 in {} 64-KiB extents: all of them would \
+             need more than --memory-mib",
             thousands((1.0 / analysis.pages_rate) as u64)
         ));
     }
     if analysis.reuse_rate < 1.0 {
         let rate = 100.0 * analysis.reuse_rate;
-        let why = if analysis.exact {
-            "more would not fit into half of --memory-mib"
-        } else {
-            "--exact follows all"
-        };
+        let why =
+            if analysis.exact { "more would not fit in half of --memory-mib" } else { "--exact follows all" };
         remarks.push(format!("reuse and misses are estimates from {rate:.2} % of the pages ({why})"));
     }
     remarks
