@@ -86,7 +86,7 @@ def test_what_goes_wrong_is_told_with_what_was_measured() -> None:
     def ineligible(lane: wordline.Lane) -> int:
         return int(numpy.flatnonzero(~lane.eligible)[0])
 
-    cases = [(raises, "ValueError: of mine"), (ineligible, "found"), (lambda lane: "7", "no whole number"), (lambda lane: None, "found")]
+    cases = [(raises, "ValueError: of mine"), (ineligible, "found"), (lambda lane: "7", "not a whole number"), (lambda lane: None, "found")]
     for policy, text in cases:
         used = drive(policy)
         with pytest.raises(wordline.RunError) as raised:

@@ -20,34 +20,34 @@ const TABLES: &[(&str, &str, Render)] =
 
 /// Rows of the file of speed: the name there, and what it is.
 const SPEED_ROWS: &[(&str, &str)] = &[
-    ("m64_random_read", "random 4-KiB reads of a full drive, depth 32"),
-    ("m64_random_write", "random 4-KiB writes of a fresh drive"),
-    ("m64_random_70_30_filled", "70 % reads, 30 % writes, of a full drive, cleaning included"),
-    ("m64_random_70_30_fresh", "the same of a fresh drive, where 91 % of the reads find nothing"),
-    ("m64_steady_cleaning", "writes with cleaning all the time"),
-    ("functional_1tib_programs", "1 TiB without time: host and cleaning programs"),
-    ("straw_2tib_ready", "a drive of 2 TiB and 139 M pages is built in"),
+    ("m64_random_read", "random 4-KiB reads on a full drive, depth 32"),
+    ("m64_random_write", "random 4-KiB writes to a fresh drive"),
+    ("m64_random_70_30_filled", "70 % reads, 30 % writes on a full drive, garbage collection included"),
+    ("m64_random_70_30_fresh", "the same on a fresh drive, where 91 % of the reads find no data"),
+    ("m64_steady_cleaning", "writes with constant garbage collection"),
+    ("functional_1tib_programs", "1 TiB, untimed: page programs by host and garbage collection"),
+    ("straw_2tib_ready", "time to build a drive of 2 TiB and 139 M pages"),
     ("straw_2tib_memory", "its memory"),
-    ("straw_2tib_filled", "it is filled in"),
-    ("memory_growth_1e8_requests", "growth of the process over 10^8 requests"),
+    ("straw_2tib_filled", "time to fill it"),
+    ("memory_growth_1e8_requests", "memory growth over 10^8 requests"),
 ];
 
 /// Rows of the file of instructions, likewise.
 const INSTRUCTION_ROWS: &[(&str, &str)] = &[
-    ("random_read", "random 4-KiB read of a full drive"),
-    ("random_70_30", "70 % reads, 30 % writes, of a full drive"),
-    ("fresh_write", "random 4-KiB write of a fresh drive"),
-    ("steady_cleaning", "8-KiB write with cleaning all the time"),
-    ("counted_read_straw", "page read without time, counted by `straw`"),
+    ("random_read", "random 4-KiB read on a full drive"),
+    ("random_70_30", "70 % reads, 30 % writes on a full drive"),
+    ("fresh_write", "random 4-KiB write to a fresh drive"),
+    ("steady_cleaning", "8-KiB write with constant garbage collection"),
+    ("counted_read_straw", "untimed page read, counted by `straw`"),
     ("page_overwrite", "page overwritten on a full drive"),
-    ("page_overwrite_locked", "the same with locks of pages and blocks"),
-    ("slc_cache", "page written through a cache of one bit a cell, without time"),
-    ("replicas", "page read where pages that are read often get replicas"),
-    ("deals", "page read where disturbed blocks are dealt over others"),
-    ("copyback", "page overwritten, cleaned by copies inside the chips"),
-    ("ages", "page overwritten, the age of blocks measured"),
-    ("sorting", "page read or overwritten, data sorted by its heat"),
-    ("swaps", "page overwritten in a small part of a worn drive, blocks trading places"),
+    ("page_overwrite_locked", "the same with page and block locks"),
+    ("slc_cache", "untimed page write through an SLC cache"),
+    ("replicas", "page read where hot pages get replicas"),
+    ("deals", "page read where disturbed blocks are spread over others"),
+    ("copyback", "page overwritten, garbage-collected by copyback"),
+    ("ages", "page overwritten, block ages measured"),
+    ("sorting", "page read or overwritten, data sorted by read heat"),
+    ("swaps", "page overwritten in a small part of a worn drive, wear levelling active"),
 ];
 
 /// The documents with their tables as they should be, or why one cannot be made: (file, table, text or why not).

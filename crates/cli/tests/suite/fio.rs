@@ -27,7 +27,7 @@ fn a_job_file_runs_and_its_configuration_repeats_it() {
     assert_ne!(seeded["workload_hash"], first["workload_hash"]);
     let looked = wordline(&["trace", &path]).ok().out;
     assert!(
-        looked.contains("4,352") && looked.contains("options of the job file without effect here"),
+        looked.contains("4,352") && looked.contains("options of the job file with no effect here"),
         "{looked}"
     );
 }

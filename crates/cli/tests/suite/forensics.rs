@@ -129,7 +129,7 @@ fn files_are_told_by_name_and_class() {
     let of_files = finds.iter().filter(|find| find["file"].as_u64().is_some_and(|file| file >= 16)).count();
     assert!(of_files > 100 && finds.iter().all(|find| find["is_secured"] == false), "{of_files}");
     let text = look(&snapshot, &["--versions", &kept]).ok().out;
-    assert!(text.contains("Files that finds are of") && text.contains("insecure"), "{text}");
+    assert!(text.contains("Files found (units)") && text.contains("insecure"), "{text}");
 }
 
 /// Flags that hold badly: a cell programs with z = -.068 + 2 + 4 log10(2) = 3.136, and has flipped after five years
@@ -230,11 +230,11 @@ fn debris_is_told_apart_and_a_file_looked_for_alone() {
     let (all, before) = (number(&told, "/dead_secured/data"), number(&told, "/before_secured/data"));
     assert!(before > 100 && all > before + 100, "{told}");
     let text = look(&snapshot, &["--versions", &kept]).ok().out;
-    for part in ["died in the run", "dead before the run", "that had died before it"] {
+    for part in ["died in the run", "dead before the run", "that died before it"] {
         assert!(text.contains(part), "{part} in:\n{text}");
     }
     let blind = look(&snapshot, &[]).ok().out;
-    assert!(blind.contains("cannot be told from what the run has deleted"), "{blind}");
+    assert!(blind.contains("cannot be distinguished from data that the run deleted"), "{blind}");
     look(&snapshot, &["--file", "17"]).fails(2, &["--versions"]);
     look(&snapshot, &["--versions", &kept, "--file", "17"]).fails(2, &["no such file", "no file"]);
     // Files of a workload of files.

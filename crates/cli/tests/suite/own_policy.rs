@@ -291,7 +291,7 @@ fn what_is_wrong_is_told_before_anything_runs() {
         run(&["--policy", &flag]).fails(2, &["no symbol `wordline_gc_victim`, but `wordline_stream`"]);
         let flag = format!("stream={}", library.display());
         let saved = place.join("saved").display().to_string();
-        run(&["--policy", &flag, "--save-snapshot", &saved]).fails(2, &["no snapshot holds such a policy"]);
+        run(&["--policy", &flag, "--save-snapshot", &saved]).fails(2, &["cannot be part of a snapshot"]);
         assert!(!place.join("saved").exists());
     }
 }

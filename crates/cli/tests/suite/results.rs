@@ -416,7 +416,7 @@ fn a_run_can_be_watched() {
         eprintln!("skipped: no terminal to draw on (util-linux' script)");
     }
     for (setting, says) in
-        [("run.samples=0", "run.samples = 0"), ("run.executor=functional", "no time passes")]
+        [("run.samples=0", "run.samples = 0"), ("run.executor=functional", "simulates no time")]
     {
         wordline(&[&args[..], &["--set", setting]].concat())
             .fails(2, &["--watch", says, "allowed: a timed run"]);

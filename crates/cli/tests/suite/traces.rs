@@ -31,14 +31,13 @@ fn what_a_format_cannot_hold_is_said() {
     let folder = folder("lost");
     let path = folder.join("t.trace").display().to_string();
     let said = wordline(&["trace", "convert", &trace(), "--to", "mqsim", "--out", &path]).ok().out;
-    for part in ["64,189 requests in the format mqsim", "note: 231 trims left out", "without their file hint"]
-    {
+    for part in ["64,189 requests in the format mqsim", "note: 231 trims left out", "lose their file hint"] {
         assert!(said.contains(part), "{part} in {said}");
     }
     let said = wordline(&["trace", "convert", "--workload", "ads", "--requests", "7"]).ok();
     assert_eq!(said.out.lines().count(), 8, "{}", said.out);
     let closed = ["trace", "convert", "--synthetic", "uniform", "--requests", "7", "--footprint", "1MiB"];
-    assert!(wordline(&closed).ok().err.contains("no times of their own"));
+    assert!(wordline(&closed).ok().err.contains("requests have no times"));
 }
 
 #[test]
@@ -169,7 +168,7 @@ fn what_does_not_fit_is_sampled_and_said() {
     assert!((pages(&part) / pages(&whole) - 1.0).abs() < 0.02, "{} {}", pages(&part), pages(&whole));
     assert_eq!(part["bytes_written"], whole["bytes_written"]);
     let text = info(&["--memory-mib", "64"]).out;
-    assert!(text.contains("estimates from 1 of 4 of the 64-KiB extents"), "{text}");
+    assert!(text.contains("estimated from 1 in 4 64-KiB extents"), "{text}");
     assert!(text.contains("--exact follows all") && !info(&["--exact"]).out.contains("estimates"), "{text}");
     wordline(&["trace", "info", &trace(), "--memory-mib", "63"]).fails(2, &["--memory-mib", "from 64"]);
 }

@@ -151,7 +151,7 @@ fn a_policy_must_be_given_where_one_is_asked_for_and_nowhere_else() {
         assert!(error.contains(section) && error.contains(&flag), "{error}");
     }
     let error = Drive::with_policies(&small(), victim(greedy)).unwrap_err().to_string();
-    assert!(error.contains("\"greedy\", and a policy from outside is given"), "{error}");
+    assert!(error.contains("\"greedy\", but an external policy is given"), "{error}");
 }
 
 #[test]

@@ -506,7 +506,7 @@ fn parameters_that_contradict_each_other_are_named() {
     );
     let text = refused(&[("replica_limit", Value::Integer(8))]);
     assert!(
-        text.contains("8 pages of each block kept for replicas, of 8") && text.contains("at most 7"),
+        text.contains("8 of 8 pages of each block reserved for replicas") && text.contains("at most 7"),
         "{text}"
     );
     // Pages kept for replicas are no room for data.

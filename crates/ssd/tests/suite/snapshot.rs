@@ -146,7 +146,7 @@ fn a_snapshot_cut_off_anywhere_says_so() {
         let expected = if length < header { header as u64 } else { n as u64 };
         let error = SnapshotError::Truncated { expected, found: length as u64 };
         assert_eq!(refused(&cfg, &whole[..length]), error);
-        assert!(error.to_string().contains(&format!("{length} bytes were found, {expected} expected")));
+        assert!(error.to_string().contains(&format!("found {length} bytes, expected {expected}")));
     }
     let longer = [&whole[..], &[0]].concat();
     let error = SnapshotError::Truncated { expected: n as u64, found: n as u64 + 1 };

@@ -98,10 +98,13 @@ fn foreign_files_and_other_versions_are_named() {
     let foreign = message(b"timestamp,op,offset,size\n");
     assert_eq!(
         foreign,
-        "it is none: it begins with \"timestam\"; allowed: \"wlcaptur\", as `wordline capture` writes"
+        "it is not a capture: it begins with \"timestam\"; allowed: \"wlcaptur\", as `wordline capture` writes"
     );
     assert!(message(b"").starts_with("it is none"));
-    assert!(message(b"\x28\xb5\x2f\xfd\0").starts_with("it is none: it begins with \"(\\xb5/\\xfd\\x00\""));
+    assert!(
+        message(b"\x28\xb5\x2f\xfd\0")
+            .starts_with("it is not a capture: it begins with \"(\\xb5/\\xfd\\x00\"")
+    );
     let (mut bytes, _) = random(7, 10);
     bytes[MAGIC.len()] = 9;
     assert_eq!(message(&bytes), "found version 9; allowed: 1; record it again");

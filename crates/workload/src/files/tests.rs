@@ -267,7 +267,7 @@ fn files_over_the_drive_and_loops_without_requests_are_errors() {
         (MAIL.to_string() + "\nfootprint_gib = 8", "the file system's footprint_gib needs"),
         (MAIL.to_string() + "\nfootprint_gib = 0.1", "a smaller journal_mib"),
         (format!("{MAIL}\n{small}\nmean_kib = 1"), "workload.bytes_per_inode: found 16384, for"),
-        (format!("steps = ['pick read']\n{small}\ncache_mib = 1000"), "ask nothing of the drive"),
+        (format!("steps = ['pick read']\n{small}\ncache_mib = 1000"), "send nothing to the drive"),
         (format!("steps = ['pick * 2', 'pick']\n{small}"), "workload.steps: found only `pick`"),
         (
             format!("steps = ['create']\n{small}\nops_per_s = 0.001\ncommit_s = 1e6\nflusher_s = 1e9"),

@@ -104,8 +104,8 @@ fn errors_name_place_finding_and_neighbour() {
         ("", "a.fio:1: no job in this file"),
         ("[global]\nbs=4k\n", "a.fio:1: no job in this file"),
         ("[a]\nsize=2.5m\n", "a.fio:2: size: found \"2.5m\""),
-        ("[a]\nsize=1m\nbs=4k-16k\n", "a.fio:3: bs: found \"4k-16k\": of a range fio takes the last number"),
-        ("[a]\nsize=1m\nbs= 4k\n", "a.fio:3: bs: a blank before the value"),
+        ("[a]\nsize=1m\nbs=4k-16k\n", "a.fio:3: bs: found \"4k-16k\": fio would take the last number"),
+        ("[a]\nsize=1m\nbs= 4k\n", "a.fio:3: bs: a space before the value"),
         ("[a]\nsize=1m\nbs=1000\n", "a.fio:3: bs: found 1000 bytes, allowed: multiples of 512 bytes"),
         ("[a]\nsize=1m\nbs=\n", "a.fio:3: bs: found nothing"),
         (
@@ -205,7 +205,7 @@ fn what_has_no_effect_is_told_once() {
     );
     let file = load("[a]\nsize=1m\niodepth=8\n").unwrap();
     assert!(file.remarks()[0].contains("page_cache"), "{:?}", file.remarks());
-    assert!(file.remarks()[1].starts_with("iodepth is taken at its word"), "{:?}", file.remarks());
+    assert!(file.remarks()[1].starts_with("iodepth is used as given"), "{:?}", file.remarks());
 }
 
 /// First sector and sectors of each clone's parts.

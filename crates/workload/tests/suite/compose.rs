@@ -195,7 +195,7 @@ fn endless_phases_and_members_over_the_drive_are_errors() {
         ),
         (
             "[[together]]\npattern = 'zipf'\n[[together]]\nphases = [{ jobs = 'x.fio' }]",
-            "workload.together[1]: found jobs of fio, which wait for their own requests",
+            "workload.together[1]: found fio jobs, which wait for their own requests",
         ),
         ("[[phases]]\npattern = 'zipf'\ndepth = 4", "workload.phases[0].depth: found a depth where none"),
         (

@@ -257,5 +257,5 @@ fn devices_are_laid_out_as_asked() {
     let mut spec = Spec::trace(&path);
     spec.set("devices", "77").unwrap();
     let error = spec.prepare().err().map(|e| e.to_string()).unwrap_or_default();
-    assert!(error.contains("no request is left by devices = 77") && error.contains("it has 0, 1"), "{error}");
+    assert!(error.contains("no request passes devices = 77") && error.contains("it has 0, 1"), "{error}");
 }

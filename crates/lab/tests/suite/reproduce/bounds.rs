@@ -122,5 +122,5 @@ fn a_bound_that_cannot_be_had_is_an_error() {
     let out = paper.folder.parent().expect("a folder above").join("out");
     let options = Options { quick: false, seed: 1, jobs: 1, resume: false, out, traces: Vec::new() };
     let error = paper.run(&options, &|_| {}).expect_err("half of the units hold nothing").to_string();
-    assert!(error.contains("study copies: bound") && error.contains("not filled wholly"), "{error}");
+    assert!(error.contains("study copies: bound") && error.contains("not completely filled"), "{error}");
 }

@@ -200,7 +200,7 @@ fn drives_are_written_to_their_end() {
     let out = folder.parent().expect("a folder above").join("out");
     let options = Options { quick: false, seed: 1, jobs: 2, resume: false, out, traces: Vec::new() };
     let failed = short.run(&options, &|_| {}).expect("an outcome").failed.concat();
-    assert!(failed.contains("over before the drive was worn out"), "{failed}");
+    assert!(failed.contains("ran out before the drive wore out"), "{failed}");
     requests("1_000_000");
     let outcome = run(&folder, false);
     let written = |technique: &str| {

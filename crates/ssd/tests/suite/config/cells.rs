@@ -139,7 +139,7 @@ const WRONG_WHEN_ON: &[(&str, &[&str])] = &[
         "[nand.timing]\nt_read_us = 70\n[cell.ecc]\nsensing = \"page\"",
         &[
             "my.toml:6: cell.ecc.sensing: impossible",
-            "does not tell what a threshold takes",
+            "does not give the time per threshold",
             "t_read_us = []",
         ],
     ),
@@ -165,7 +165,7 @@ const WRONG_WHEN_ON: &[(&str, &[&str])] = &[
         "[nand.reliability]\nendurance_cycles = 40_000\n[ftl.read_reclaim]\npolicy = \"straw\"",
         &[
             "my.toml:4: nand.reliability.endurance_cycles: impossible",
-            "40000 cycles, with a table of what blocks stand up to 32768",
+            "40000 cycles, with a table of block endurance up to 32768",
             "at most 32768 cycles, or policy \"never\"",
         ],
     ),
@@ -225,7 +225,7 @@ fn program_modes_are_those_of_the_cells() {
         (
             "preset = \"hire\"\n[ftl.read_reclaim]\npolicy = \"redftl_plus\"".to_owned(),
             [
-                "deals data to modes that resist reads, with modes nominal, high, low",
+                "deals data to read-resistant modes, with modes nominal, high, low",
                 "cells with modes called resistant",
             ],
         ),

@@ -35,11 +35,11 @@ const WRONG: &[(&str, &[&str])] = &[
     ),
     (
         "[ftl.sanitize]\npolicy = \"scrub\"\n[nand.cell]\nprogram_order = \"shadow\"",
-        &["nand.cell.program_order", "finished when others have begun", "wordline_major"],
+        &["nand.cell.program_order", "finished after others have begun", "wordline_major"],
     ),
     (
         "[ftl.sanitize]\npolicy = \"scrub\"\n[ftl.read_reclaim]\npolicy = \"redftl\"\nreplica_limit = 2",
-        &["ftl.read_reclaim.replica_limit", "replicas of what is read often", "replica_limit = 0"],
+        &["ftl.read_reclaim.replica_limit", "replicas of frequently read data", "replica_limit = 0"],
     ),
     (
         "[ftl.sanitize]\npolicy = \"scrub\"\n[ftl.read_reclaim]\npolicy = \"redftl_plus\"",
@@ -59,7 +59,7 @@ const WRONG: &[(&str, &[&str])] = &[
     ),
     (
         "[ftl.sanitize]\npolicy = \"reprogram\"\n[ftl.migration]\npolicy = \"copyback_always\"",
-        &["ftl.migration.policy", "\"copyback_always\" that carry what is lost on", "\"off_chip\""],
+        &["ftl.migration.policy", "\"copyback_always\" that carry lost data along", "\"off_chip\""],
     ),
     (
         "[ftl.sanitize]\npolicy = \"reprogram\"\n[nand.cell]\nprogram_order = \"shadow\"",
@@ -81,7 +81,7 @@ const WRONG: &[(&str, &[&str])] = &[
         "[ftl.sanitize]\nrelock_months = 1e-9",
         &[
             "ftl.sanitize.relock_months",
-            "set again after 2.6 ms, where all pages of a die take 24652.8 ms",
+            "refreshed after 2.6 ms, although locking all pages of a die takes 24652.8 ms",
             "at least twice as long",
         ],
     ),
@@ -107,7 +107,7 @@ const WRONG: &[(&str, &[&str])] = &[
             "ftl.cleaning.lazy_erase",
             "drive.over_provisioning_percent",
             "true, with 0 spare blocks in 8 lanes",
-            "at least 8 spare blocks, one to wait in each lane; or ftl.cleaning.lazy_erase = false",
+            "at least 8 spare blocks, one waiting in each lane; or ftl.cleaning.lazy_erase = false",
         ],
     ),
     (

@@ -280,7 +280,7 @@ const WRONG: &[(&str, &[&str])] = &[
         "[ftl.allocation]\nplacement = \"static\"\nsuperblock = \"none\"",
         &[
             "my.toml:2: ftl.allocation.placement: impossible",
-            "pages of 4 units mapped one by one",
+            "pages of 4 separately mapped units",
             "ftl.mapping.unit = \"page\", or",
             "see also ftl.mapping.unit (its default)",
         ],
@@ -299,7 +299,7 @@ const WRONG: &[(&str, &[&str])] = &[
         "[flash.preemption]\npolicy = \"safe_point\"\n[nand.timing]\ncache_operations = true",
         &[
             "my.toml:2: flash.preemption.policy: impossible",
-            "\"safe_point\", with the next operation sent to a die that works",
+            "\"safe_point\", with the next operation sent to a busy die",
             "nand.timing.cache_operations = false, or flash.preemption.policy = \"none\"",
         ],
     ),
@@ -307,7 +307,7 @@ const WRONG: &[(&str, &[&str])] = &[
         "[flash.preemption]\npolicy = \"immediate\"\n[flash.scheduling]\norder = \"fifo\"",
         &[
             "my.toml:2: flash.preemption.policy: impossible",
-            "for reads that stand in line with all else",
+            "for reads that queue with everything else",
             "flash.scheduling.order = \"read_first\", or",
         ],
     ),

@@ -56,7 +56,7 @@ fn a_unit_that_cannot_be_told_is_an_error_with_figures() {
     // 2 us apart: half a million requests a second, or 500.
     let error = refused(&paced(1_000, 8, 2_000));
     for text in [
-        "do not say their unit, and there is none that fits alone",
+        "do not name their unit, and there is none that fits alone",
         "times in ns, addresses in sectors: the first 1000 requests ask for 500000 requests/s and 2048.000 MB/s, and touch \
          4.096 MB",
         "times in us, addresses in sectors: the first 1000 requests ask for 500 requests/s and 2.048 MB/s",
@@ -145,7 +145,7 @@ fn a_pace_beyond_all_drives_is_remarked_of_known_units() {
         (0..100).map(|i| format!("7,R,{},4096,{}\n", i * 4096, 1_577_808_144_000_000_u64 + i / 9)).collect();
     let (_, report) = read(&text);
     let remarks = report.remarks().join("\n");
-    assert!(remarks.contains("9000000 requests/s") && remarks.contains("is the unit right?"), "{remarks}");
+    assert!(remarks.contains("9000000 requests/s") && remarks.contains("are the units right?"), "{remarks}");
     let options = ReadOptions { time_unit: TimeUnit::Milliseconds, ..ReadOptions::default() };
     assert_eq!(run(&text, "alibaba", options).1.too_fast, None);
 }
