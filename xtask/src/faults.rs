@@ -6,7 +6,7 @@
 //! that was ended goes on where it was.
 
 mod text;
-mod tree;
+pub mod tree;
 
 use crate::suite::run::{self, Limits, Plan, Verdict};
 use crate::suite::{self, Suite, Test};

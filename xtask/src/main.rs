@@ -2,6 +2,7 @@
 
 mod book;
 mod faults;
+mod remove;
 mod soak;
 mod suite;
 mod tidy;
@@ -19,6 +20,7 @@ jobs:
                     build all tests and run those whose names hold one of these (all without names), but not those
   faults [NAME...]  put the faults of xtask/faults into a copy of the code, one at a time: does a test turn red?
   book [PAGE...]    does all that the book says come true? links and anchors, and what its blocks print
+  remove NAME       takes a technique out of a copy of the code: does the rest build without a warning, and pass its tests?
   soak [NAME...]    the long runs that are left for this commit; says what they take";
 
 fn main() -> ExitCode {
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Some("test") => suite::test(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
         Some("faults") => faults::faults(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
         Some("book") => book::book(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
+        Some("remove") => remove::remove(&checkout(), &target(), arguments.next().as_deref()),
         Some("soak") => soak::soak(&checkout(), &target(), &arguments.collect::<Vec<_>>()),
         Some("help" | "--help" | "-h") => {
             println!("{HELP}");

@@ -2,9 +2,10 @@
 
 use super::VARIABLE;
 use super::text::Fault;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The module that knows which fault is switched on.
@@ -22,19 +23,8 @@ pub fn on(number: u32) -> bool {
 
 /// Lays the copy, writing only what differs from what is there, so that cargo builds only that. Returns a hash of it.
 pub fn lay(root: &Path, place: &Path, faults: &[Fault]) -> Result<u64, String> {
-    let files = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| format!("git does not run: {error}"))?;
-    let files = String::from_utf8_lossy(&files.stdout).into_owned();
-    let mut contents = BTreeMap::new();
-    for file in files.split('\0').filter(|file| !file.is_empty()) {
-        // What is deleted but not committed is listed, too.
-        if let Ok(bytes) = fs::read(root.join(file)) {
-            contents.insert(file.to_owned(), bytes);
-        }
-    }
+    let mut tree = Tree::read(root)?;
+    let contents = &mut tree.files;
     for (number, fault) in (1..).zip(faults) {
         let bytes = contents.get_mut(&fault.path).ok_or(format!("{}: no file {}", fault.slug, fault.path))?;
         let text = String::from_utf8_lossy(bytes).into_owned();
@@ -43,44 +33,84 @@ pub fn lay(root: &Path, place: &Path, faults: &[Fault]) -> Result<u64, String> {
     contents.insert("crates/ssd/src/faults.rs".to_owned(), SWITCH.replace("VARIABLE", VARIABLE).into_bytes());
     let root_module = contents.get_mut("crates/ssd/src/lib.rs").ok_or("no crates/ssd/src/lib.rs")?;
     root_module.extend_from_slice(b"\npub mod faults;\n");
-    write(place, &contents)?;
+    tree.write(place)?;
     // What lies beside the checkout lies beside the copy.
     let beside = root.join("..").join("shared");
     let link = place.with_file_name("shared");
     if let Ok(beside) = beside.canonicalize()
         && !link.exists()
     {
-        std::os::unix::fs::symlink(&beside, &link).map_err(|e| format!("{}: {e}", link.display()))?;
+        symlink(&beside, &link).map_err(|e| format!("{}: {e}", link.display()))?;
     }
-    Ok(hash(&contents))
+    Ok(hash(&tree.files))
 }
 
-fn write(place: &Path, contents: &BTreeMap<String, Vec<u8>>) -> Result<(), String> {
-    let said = |path: &Path, error| format!("{}: {error}", path.display());
-    for (file, bytes) in contents {
-        let path = place.join(file);
-        if fs::read(&path).is_ok_and(|there| there == *bytes) {
-            continue;
-        }
-        let folder = path.parent().unwrap_or(place);
-        fs::create_dir_all(folder).map_err(|error| said(folder, error))?;
-        fs::write(&path, bytes).map_err(|error| said(&path, error))?;
-    }
-    remove_others(place, place, &contents.keys().map(String::as_str).collect())
+/// The files of a checkout, in memory, by their paths in it.
+pub struct Tree {
+    /// Contents.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Links to folders.
+    links: BTreeMap<String, PathBuf>,
 }
 
-/// Removes what is no file of the checkout any more.
-fn remove_others(place: &Path, folder: &Path, files: &BTreeSet<&str>) -> Result<(), String> {
-    let said = |error: std::io::Error| format!("{}: {error}", folder.display());
-    for entry in fs::read_dir(folder).map_err(said)? {
-        let path = entry.map_err(said)?.path();
-        if path.is_dir() {
-            remove_others(place, &path, files)?;
-        } else if !path.strip_prefix(place).is_ok_and(|p| files.contains(&*p.to_string_lossy())) {
-            fs::remove_file(&path).map_err(said)?;
+impl Tree {
+    /// All that git has or would take.
+    pub fn read(root: &Path) -> Result<Self, String> {
+        let files = Command::new("git")
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .current_dir(root)
+            .output()
+            .map_err(|error| format!("git does not run: {error}"))?;
+        let names = String::from_utf8_lossy(&files.stdout).into_owned();
+        let mut tree = Tree { files: BTreeMap::new(), links: BTreeMap::new() };
+        for name in names.split('\0').filter(|name| !name.is_empty()) {
+            let path = root.join(name);
+            // What is deleted but not committed is listed, too.
+            match (fs::read(&path), fs::read_link(&path)) {
+                (Ok(bytes), _) => _ = tree.files.insert(name.to_owned(), bytes),
+                (Err(_), Ok(link)) => _ = tree.links.insert(name.to_owned(), link),
+                (Err(_), Err(_)) => {}
+            }
         }
+        Ok(tree)
     }
-    Ok(())
+
+    /// Writes it, as far as it differs from what is there, and removes what is no part of it.
+    pub fn write(&self, place: &Path) -> Result<(), String> {
+        let said = |path: &Path, error| format!("{}: {error}", path.display());
+        for (file, bytes) in &self.files {
+            let path = place.join(file);
+            if fs::read(&path).is_ok_and(|there| there == *bytes) {
+                continue;
+            }
+            let folder = path.parent().unwrap_or(place);
+            fs::create_dir_all(folder).map_err(|error| said(folder, error))?;
+            fs::write(&path, bytes).map_err(|error| said(&path, error))?;
+        }
+        for (file, link) in &self.links {
+            let path = place.join(file);
+            if fs::read_link(&path).is_err() {
+                symlink(link, &path).map_err(|error| said(&path, error))?;
+            }
+        }
+        self.remove_others(place, place)
+    }
+
+    fn remove_others(&self, place: &Path, folder: &Path) -> Result<(), String> {
+        let said = |error: std::io::Error| format!("{}: {error}", folder.display());
+        for entry in fs::read_dir(folder).map_err(said)? {
+            let entry = entry.map_err(said)?;
+            let path = entry.path();
+            let name = path.strip_prefix(place).unwrap_or(&path).to_string_lossy().into_owned();
+            // A link to a folder is no folder here: what it leads to is not looked into.
+            if entry.file_type().map_err(said)?.is_dir() {
+                self.remove_others(place, &path)?;
+            } else if !self.files.contains_key(&name) && !self.links.contains_key(&name) {
+                fs::remove_file(&path).map_err(said)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// FNV-1a over names and contents.

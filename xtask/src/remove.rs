@@ -1,0 +1,113 @@
+//! Takes a technique out of a copy of the code: its folder, its line, and the rows that are generated from it. What is left
+//! must build without a warning and pass its tests, or something outside the folder knew of it.
+
+use crate::faults::tree::Tree;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// The list of techniques, a line each behind its documentation.
+const LIST: &str = "crates/ssd/src/techniques.rs";
+/// Where their folders are.
+const FOLDERS: &str = "crates/ssd/src/ftl/techniques";
+/// Files with rows for each policy, which are generated.
+const GENERATED: [&str; 2] =
+    ["crates/ssd/tests/suite/goldens/hashes.txt", "crates/ssd/tests/suite/goldens/pairs.txt"];
+
+/// Removes the technique of that name from a copy, builds the drive and runs its tests.
+pub fn remove(root: &Path, target: &Path, name: Option<&str>) -> ExitCode {
+    let done = Tree::read(root).and_then(|mut tree| {
+        without(&mut tree, name)?;
+        let place = target.join("remove");
+        let copy = place.join("tree");
+        std::fs::create_dir_all(&copy).map_err(|error| format!("{}: {error}", copy.display()))?;
+        tree.write(&copy)?;
+        cargo(&copy, &place, &["build", "--package", "wordline-ssd"])?;
+        cargo(&copy, &place, &["test", "--package", "wordline-ssd"])
+    });
+    match done {
+        Ok(()) => {
+            println!(
+                "without {}: builds without a warning, and all other tests pass",
+                name.unwrap_or_default()
+            );
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The techniques of the list.
+fn listed(list: &str) -> Vec<&str> {
+    let line = |line: &str| Some(line.trim().strip_suffix(';')?.split_once(": ")?.0.len());
+    list.lines().filter_map(|text| line(text).map(|length| &text.trim()[..length])).collect()
+}
+
+/// Takes it out of the tree.
+fn without(tree: &mut Tree, name: Option<&str>) -> Result<(), String> {
+    let list = tree.files.get(LIST).ok_or(format!("no {LIST}"))?;
+    let list = String::from_utf8_lossy(list).into_owned();
+    let known = listed(&list);
+    let name = name
+        .filter(|name| known.contains(name))
+        .ok_or_else(|| format!("found {}, allowed: {}", name.unwrap_or("no technique"), known.join(", ")))?;
+    let folder = format!("{FOLDERS}/{name}/");
+    tree.files.retain(|file, _| !file.starts_with(&folder));
+    tree.files.insert(LIST.to_owned(), unlisted(&list, name).into_bytes());
+    let section = format!("ftl.{name}");
+    for file in GENERATED {
+        if let Some(bytes) = tree.files.get_mut(file) {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            let kept = text.lines().filter(|line| !line.contains(&section));
+            *bytes = kept.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes();
+        }
+    }
+    // Whatever a preset or a paper sets of it has no section any more.
+    tree.files.retain(|file, bytes| {
+        let is_data = ["presets/", "papers/"].iter().any(|folder| file.starts_with(folder));
+        !(is_data && String::from_utf8_lossy(bytes).contains(&section))
+    });
+    Ok(())
+}
+
+/// The list without one technique, and what documents it.
+fn unlisted(list: &str, name: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let start = format!("{name}: ");
+    for line in list.lines() {
+        if line.trim().starts_with(&start) && line.trim().ends_with(';') {
+            while kept.last().is_some_and(|before| before.trim().starts_with("/// ")) {
+                kept.pop();
+            }
+        } else {
+            kept.push(line);
+        }
+    }
+    kept.into_iter().flat_map(|line| [line, "\n"]).collect()
+}
+
+fn cargo(copy: &Path, place: &Path, arguments: &[&str]) -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    command.args(arguments).arg("--quiet").current_dir(copy);
+    command.env("CARGO_TARGET_DIR", place.join("target")).env("RUSTFLAGS", "-D warnings");
+    let ended = command.status().map_err(|error| format!("cargo does not run: {error}"))?;
+    if ended.success() { Ok(()) } else { Err(format!("cargo {}: {ended}", arguments.join(" "))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "            @techniques\n            /// One.\n            first: First = \"ftl.first\";\n            \
+                        /// Two,\n            /// and more.\n            second: Second = \"ftl.second\";\n";
+
+    #[test]
+    fn a_line_goes_with_what_documents_it() {
+        assert_eq!(listed(TEXT), ["first", "second"]);
+        let rest = unlisted(TEXT, "second");
+        assert_eq!(listed(&rest), ["first"]);
+        assert!(!rest.contains("more") && rest.contains("One"));
+    }
+}
