@@ -12,7 +12,6 @@ mod lives;
 mod one_bit;
 mod reads;
 mod seen;
-mod refresh;
 mod steps;
 mod support;
 mod wear;

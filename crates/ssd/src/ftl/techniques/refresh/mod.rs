@@ -135,3 +135,6 @@ impl Technique for Refresh {
         self.next.len() * 2 * size_of::<u32>()
     }
 }
+
+#[cfg(test)]
+mod tests;

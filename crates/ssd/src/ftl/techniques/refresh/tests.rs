@@ -1,14 +1,19 @@
 //! Refresh: what is old is written anew, and nothing else, wherever time passes.
 
-use crate::aging::support::{MINUTE_NS, config};
-use ssd::config::{Table, Value};
-use ssd::flash::op::Cause;
-use ssd::sections::ErrorModel;
-use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
+use crate::config::{Table, Value};
+use crate::flash::op::Cause;
+use crate::sections::{ErrorModel, Errors};
+use crate::{Command, Drive, DriveConfig, Executor, Lba, OpCode, SimTime, Status};
+
+const MINUTE_NS: u64 = 60_000_000_000;
 
 /// Data is written anew after so many days.
 fn after(days: f64) -> DriveConfig {
-    let mut cfg = config();
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
+    (g.blocks_per_plane, g.wordlines_per_block) = (8, 48);
+    cfg.errors = Errors { model: ErrorModel::Cells, variation: false, ..Errors::default() };
     cfg.drive.over_provisioning_percent = 110.0;
     cfg.refresh.select("by_age").expect("a policy");
     cfg.refresh.set("max_age_days", &Value::Float(days)).expect("a parameter");
@@ -137,7 +142,7 @@ fn data_lives_for_as_long_as_the_drive_is_on_now_and_then() {
         let mut bad = 0;
         for unit in 0..drive.logical_units() {
             let status = drive.read_at_once(Lba(u64::from(unit) * 8), 8).expect("it is in flash");
-            bad += u64::from(status != ssd::Status::Ok);
+            bad += u64::from(status != Status::Ok);
         }
         (bad, drive.blocks().wear().total)
     };
