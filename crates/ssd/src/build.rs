@@ -8,7 +8,7 @@ use crate::executor::Executor;
 use crate::external::ExternalPolicies;
 use crate::flash::{Flash, Room};
 use crate::ftl::ages::Ages;
-use crate::ftl::stream::Streams;
+use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::{Ftl, Policies, sanitize};
 use crate::host::Host;
@@ -59,7 +59,9 @@ impl State {
     /// A fresh one, with the policies from outside that the configuration asks for, or that stand in for its own.
     pub(crate) fn new(cfg: &DriveConfig, policies: ExternalPolicies) -> Result<State, ConfigErrors> {
         cfg.missing_policies(&policies)?;
-        let (mut stream, given) = policies.apart(&cfg.stream);
+        let mut given = policies.checked(cfg);
+        let own = || stream::Policy::build(&cfg.stream);
+        let mut stream = given.stream.take().map_or_else(own, stream::Policy::External);
         cfg.validate()?;
         let streams = stream.checked_streams(cfg.allocation.moves);
         check_memory(cfg.memory_bytes())?;

@@ -13,7 +13,6 @@
 mod derived;
 mod document;
 mod explain;
-mod given;
 mod resolve;
 mod validate;
 mod validate_cells;

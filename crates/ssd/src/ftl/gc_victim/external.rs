@@ -32,7 +32,7 @@ impl Policy {
 }
 
 /// The policy that is given, behind what checks it.
-pub(crate) fn checked(policy: Box<dyn LanePolicy>) -> Box<dyn super::External> {
+pub(crate) fn checked(_: &super::Config, policy: Box<dyn LanePolicy>) -> Box<dyn super::External> {
     Box::new(Policy(Some(LaneGuard::new("ftl.gc_victim", policy))))
 }
 
