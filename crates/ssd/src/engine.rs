@@ -113,6 +113,15 @@ impl State {
         self.apply_executor(executor);
     }
 
+    #[cold]
+    #[inline(never)]
+    fn on_idle_check(&mut self, work: IdleWork) {
+        let is_silent = self.host.working() == 0;
+        let State { ftl, flash, events, silence, now, .. } = self;
+        silence.on_check(work, is_silent, (*now, events), ftl, flash);
+    }
+
+    #[inline(never)]
     fn fall_silent(&mut self) {
         let timed = self.executor == Executor::Timed;
         self.silence.begin(timed, (self.now, &mut self.events), &self.ftl);
@@ -190,11 +199,7 @@ impl State {
                 // Of an operation that has gone on and is not over nobody has to hear.
                 is_news = !self.flash.done.is_empty();
             }
-            EventKind::IdleCheck => {
-                let is_silent = self.host.working() == 0;
-                let State { ftl, flash, events, silence, .. } = self;
-                silence.on_check(IdleWork::ALL[id as usize], is_silent, (at, events), ftl, flash);
-            }
+            EventKind::IdleCheck => self.on_idle_check(IdleWork::ALL[id as usize]),
             EventKind::LocksDue => self.ftl.locks.on_locks_due(&self.ftl.tables, &mut self.ftl.work),
             _ => {
                 let (host, mut below) = self.split();

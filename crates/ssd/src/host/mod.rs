@@ -282,10 +282,7 @@ impl Host {
             self.reads.classes |= hints.class() != Priority::Medium;
         }
         if op == OpCode::Flush {
-            if self.writes.start_flush(id, &mut self.slots, &mut self.commands, b) {
-                self.flush_some(b);
-            }
-            return;
+            return self.flush(id, b);
         }
         let end = lba.saturating_add(u64::from(sectors));
         if sectors == 0 || end > self.logical_sectors {
@@ -307,12 +304,22 @@ impl Host {
                 let at = link.inward(u64::from(sectors) * crate::units::SECTOR_BYTES, b.now, b.timed);
                 b.events.push(at, EventKind::DataIn, id.0);
             }
-            OpCode::Trim => {
-                self.writes.trim(id, &mut self.slots, &mut self.commands, b);
-                self.after_programs(b);
-            }
+            OpCode::Trim => self.trim(id, b),
             OpCode::Flush => unreachable!("handled above"),
         }
+    }
+
+    #[inline(never)]
+    fn flush(&mut self, id: CommandId, b: &mut Below<'_>) {
+        if self.writes.start_flush(id, &mut self.slots, &mut self.commands, b) {
+            self.flush_some(b);
+        }
+    }
+
+    #[inline(never)]
+    fn trim(&mut self, id: CommandId, b: &mut Below<'_>) {
+        self.writes.trim(id, &mut self.slots, &mut self.commands, b);
+        self.after_programs(b);
     }
 
     /// A write's data is in the drive.
@@ -385,6 +392,7 @@ impl Host {
     }
 
     /// After programs: waiting writes, flushes, further programs and reads go on.
+    #[inline(never)]
     pub fn after_programs(&mut self, b: &mut Below<'_>) {
         self.writes.go_on(&mut self.slots, &mut self.commands, b);
         self.flush_some(b);
@@ -392,6 +400,7 @@ impl Host {
     }
 
     /// Starts programs for as much dirty data as should be on its way and fits.
+    #[inline]
     pub fn flush_some(&mut self, b: &mut Below<'_>) {
         if self.writes.read_only.is_none() {
             self.programs.start(self.writes.waiting(), &mut self.slots, &mut self.commands, b);

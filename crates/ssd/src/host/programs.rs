@@ -52,6 +52,7 @@ impl Programs {
     }
 
     /// Starts programs for as much dirty data as should be on its way and fits.
+    #[inline(never)]
     pub fn start(&mut self, waiting: Waiting, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
         b.ftl.note_parked();
         if slots.rules.one_list && b.ftl.stream.needs().promotes {
