@@ -119,7 +119,7 @@ impl Blocks<'_> {
     /// Age of a physical block as the firmware's marker has it (`ftl.age_marker`), in 1/4096 of its life; 0 where none
     /// tells it.
     pub fn age_q12(self, block: u32) -> u32 {
-        self.ftl.age_q12(&self.flash.chip, block)
+        self.ftl.ages.age_now_q12(&self.flash.chip, block)
     }
 
     /// The most that any page with live data is disturbed now, in 1/4096 of what it stands; `None` where cells do not

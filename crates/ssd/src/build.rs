@@ -105,7 +105,7 @@ impl State {
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
         let room = Room { host: operations, moves: ftl.operations_of_moves(operations) };
         let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), ftl.with_copies(chip), room);
-        ftl.tell_ages(&mut flash);
+        ftl.ages.tell_ages(&mut flash);
         given.take_over(&mut ftl);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 9;
         let pending = pending + g.dies() as usize * flash.void_events_at_most();

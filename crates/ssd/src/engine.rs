@@ -72,7 +72,7 @@ impl State {
 
     /// Begins what the time that has passed has made due.
     pub(crate) fn settle_new(&mut self) {
-        if self.ftl.has_new_candidates() {
+        if self.ftl.work.has_new_candidates() {
             self.settle();
         }
     }
@@ -80,7 +80,7 @@ impl State {
     pub(crate) fn apply_executor(&mut self, executor: Executor) {
         self.executor = executor;
         self.flash.set_instant(executor == Executor::Functional);
-        if executor == Executor::Functional && self.ftl.erases_lazily() {
+        if executor == Executor::Functional && self.ftl.work.erases_lazily() {
             self.ftl.erase_all_stale(&mut self.flash);
         }
     }
@@ -269,7 +269,7 @@ impl State {
         let State { ftl, flash, .. } = self;
         let is_quiet = ftl.outbox.is_empty()
             && flash.done.is_empty()
-            && !ftl.has_new_candidates()
+            && !ftl.work.has_new_candidates()
             && ftl.waits.is_quiet(Lack::Page, something_done);
         if !is_quiet {
             self.settle_all(something_done);
@@ -320,7 +320,7 @@ impl State {
         loop {
             self.empty_outbox();
             if self.flash.done.is_empty() {
-                if self.ftl.has_new_candidates() {
+                if self.ftl.work.has_new_candidates() {
                     // Only now: what was issued before is read from where it then was.
                     self.ftl.look_at_candidates(&mut self.flash);
                     continue;
@@ -369,7 +369,7 @@ impl State {
             self.ftl.locks.timer = true;
             self.events.push(at.max(self.now), EventKind::LocksDue, 0);
         }
-        if self.ftl.has_new_candidates() || !self.ftl.outbox.is_empty() {
+        if self.ftl.work.has_new_candidates() || !self.ftl.outbox.is_empty() {
             return true;
         }
         if !self.host.waits_for_locks() {
@@ -478,7 +478,7 @@ impl State {
             return false;
         }
         self.ftl.retry(&mut self.flash);
-        let may_come = || self.ftl.locks.are_on() || self.ftl.erases_lazily();
+        let may_come = || self.ftl.locks.are_on() || self.ftl.work.erases_lazily();
         if !self.ftl.outbox.is_empty() || self.ftl.waits.has_come(Lack::Page) && may_come() {
             return true;
         }
@@ -510,7 +510,7 @@ impl State {
         let (host, mut below) = self.split();
         let status = host.read_at_once(lba, sectors, &mut below)?;
         let ftl = &self.ftl;
-        if ftl.has_new_candidates() || ftl.waits.has_come(Lack::Page) || !ftl.outbox.is_empty() {
+        if ftl.work.has_new_candidates() || ftl.waits.has_come(Lack::Page) || !ftl.outbox.is_empty() {
             self.settle();
         }
         self.fall_silent();

@@ -82,7 +82,7 @@ impl Past<'_> {
     pub fn settle(&mut self, pace: Pace) -> bool {
         let state = &mut *self.state;
         let exposed = state.ftl.locks.exposed();
-        let is_behind = pace == Pace::Saturated && state.ftl.paces_host();
+        let is_behind = pace == Pace::Saturated && state.ftl.work.paces_host();
         if exposed == 0 && !is_behind || state.host.read_only().is_some() {
             return false;
         }

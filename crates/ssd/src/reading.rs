@@ -50,7 +50,7 @@ impl Reading {
         state.flash.record.counts.each_total(&mut tell);
         self.programmed_pages = Cause::ALL.map(|cause| state.flash.record.counts.pages_programmed(cause));
         let lanes = (0..state.ftl.tables.layout.lanes).map(LaneId);
-        self.free_blocks = lanes.map(|lane| u64::from(state.ftl.allocator.free(lane))).sum();
+        self.free_blocks = lanes.map(|lane| u64::from(state.ftl.space.allocator.free(lane))).sum();
         self.dirty_units = state.host.dirty_units();
         self.commands = drive.outstanding() as u32;
         state.flash.read_busy(now, &mut self.dies, &mut self.channels_ns);

@@ -122,7 +122,7 @@ pub(crate) fn reconfigured(
     state.restored(fresh).map_err(ReconfigureError::Unfit)?;
     if reads_otherwise {
         let State { ftl, flash, .. } = &mut state;
-        ftl.tell_ages(flash);
+        ftl.ages.tell_ages(flash);
     }
     Ok(state)
 }

@@ -38,7 +38,7 @@ impl Reports<'_> {
 
     /// How many blocks the cache of one bit a cell has, and should have.
     pub fn slc_cache(self) -> slc_cache::Report {
-        self.state.ftl.ring.report()
+        self.state.ftl.space.ring.report()
     }
 
     /// What the policy that sorts data by page type (`ftl.page_class`) knows of it now. Takes a look at every unit.

@@ -9,7 +9,9 @@ use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::Ftl;
 use crate::ftl::age_marker::{self, LIFE, Policy, Seen};
 use crate::ftl::migration::Worn;
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::Blocks;
+use crate::ftl::work::Work;
 use crate::nand::aging::Telemetry;
 use crate::nand::{Chip, Outcome};
 use crate::restore::{Verdict, alike};
@@ -227,6 +229,69 @@ impl Ages {
             self.note_errors(block, &seen);
         }
     }
+
+    /// The age of a block is that of its oldest member; the flash is told that of each.
+    pub(in crate::ftl) fn update_age(
+        &mut self,
+        tables: &mut Tables,
+        work: &mut Work,
+        flash: &mut Flash,
+        block: BlockId,
+    ) {
+        if !self.act() {
+            return;
+        }
+        let mut age = 0;
+        for k in 0..tables.layout.span {
+            let physical = tables.layout.member(block, k).block;
+            let own = self.age_q12(physical, flash.chip.erase_count(physical));
+            flash.note_age(physical, own);
+            age = age.max(own);
+        }
+        tables.blocks.set_wear_q12(block, age as u16);
+        work.counts.age_q12_max = work.counts.age_q12_max.max(age);
+    }
+
+    /// The flash is told the ages of all blocks.
+    pub(crate) fn tell_ages(&self, flash: &mut Flash) {
+        for physical in 0..flash.chip.blocks() {
+            flash.note_age(physical, self.age_now_q12(&flash.chip, physical));
+        }
+    }
+
+    /// A member of a block was erased.
+    pub(in crate::ftl) fn note_erase(
+        &mut self,
+        tables: &mut Tables,
+        work: &mut Work,
+        flash: &mut Flash,
+        block: BlockId,
+        physical: u32,
+    ) {
+        if self.act() {
+            let is_instant = flash.is_instant();
+            self.on_erase(&mut flash.chip, physical, is_instant);
+            self.update_age(tables, work, flash, block);
+        }
+    }
+
+    /// Operations that ask for the errors of first pages, all in flight at once at most.
+    pub(in crate::ftl) fn age_checks_at_most(&self) -> usize {
+        if self.read_first_pages() { self.rested.len() } else { 0 }
+    }
+
+    /// A physical block went through cycles in bulk, each with a dwell of so many ticks; before them it had seen so
+    /// many.
+    pub(crate) fn note_cycles(&mut self, chip: &mut Chip, (block, before): (u32, u32), ticks: Option<u32>) {
+        if self.act() {
+            self.on_cycles(chip, block, before, ticks);
+        }
+    }
+
+    /// Age of a physical block, in 1/4096 of its life, as `ftl.age_marker` tells it; 0 where it does not.
+    pub(crate) fn age_now_q12(&self, chip: &Chip, physical: u32) -> u32 {
+        self.age_q12(physical, chip.erase_count(physical))
+    }
 }
 
 impl Ages {
@@ -237,38 +302,6 @@ impl Ages {
 }
 
 impl Ftl {
-    /// The age of a block is that of its oldest member; the flash is told that of each.
-    pub(in crate::ftl) fn update_age(&mut self, flash: &mut Flash, block: BlockId) {
-        if !self.ages.act() {
-            return;
-        }
-        let mut age = 0;
-        for k in 0..self.tables.layout.span {
-            let physical = self.tables.layout.member(block, k).block;
-            let own = self.ages.age_q12(physical, flash.chip.erase_count(physical));
-            flash.note_age(physical, own);
-            age = age.max(own);
-        }
-        self.tables.blocks.set_wear_q12(block, age as u16);
-        self.work.counts.age_q12_max = self.work.counts.age_q12_max.max(age);
-    }
-
-    /// The flash is told the ages of all blocks.
-    pub(crate) fn tell_ages(&self, flash: &mut Flash) {
-        for physical in 0..flash.chip.blocks() {
-            flash.note_age(physical, self.age_q12(&flash.chip, physical));
-        }
-    }
-
-    /// A member of a block was erased.
-    pub(in crate::ftl) fn note_erase(&mut self, flash: &mut Flash, block: BlockId, physical: u32) {
-        if self.ages.act() {
-            let is_instant = flash.is_instant();
-            self.ages.on_erase(&mut flash.chip, physical, is_instant);
-            self.update_age(flash, block);
-        }
-    }
-
     /// The first page of a block is programmed: its errors are asked for, by a read. The block waits for that as for a
     /// program: nothing empties it before.
     #[inline(never)]
@@ -279,14 +312,9 @@ impl Ftl {
         }
         self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);
         let bytes = self.tables.layout.units_per_page * self.tables.layout.unit_bytes;
-        let read = Op { bytes, ..self.op(OpKind::Read, Cause::AgeCheck, op.ppn) };
+        let read = Op { bytes, ..self.space.ring.op(&self.tables, OpKind::Read, Cause::AgeCheck, op.ppn) };
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
         self.issue(flash, read, &[]);
-    }
-
-    /// Operations that ask for the errors of first pages, all in flight at once at most.
-    pub(in crate::ftl) fn age_checks_at_most(&self) -> usize {
-        if self.ages.read_first_pages() { self.ages.rested.len() } else { 0 }
     }
 
     /// The first page of a block was read.
@@ -294,22 +322,9 @@ impl Ftl {
         flash.pool.remove(id);
         let block = self.tables.layout.block_of_page(op.ppn).0;
         self.ages.on_first_page(&mut flash.chip, op.at.block);
-        self.update_age(flash, block);
+        self.ages.update_age(&mut self.tables, &mut self.work, flash, block);
         self.work.counts.age_checks += 1;
         self.after_program(flash, block, false);
-    }
-
-    /// A physical block went through cycles in bulk, each with a dwell of so many ticks; before them it had seen so
-    /// many.
-    pub(crate) fn note_cycles(&mut self, chip: &mut Chip, (block, before): (u32, u32), ticks: Option<u32>) {
-        if self.ages.act() {
-            self.ages.on_cycles(chip, block, before, ticks);
-        }
-    }
-
-    /// Age of a physical block, in 1/4096 of its life, as `ftl.age_marker` tells it; 0 where it does not.
-    pub(crate) fn age_q12(&self, chip: &Chip, physical: u32) -> u32 {
-        self.ages.age_q12(physical, chip.erase_count(physical))
     }
 }
 

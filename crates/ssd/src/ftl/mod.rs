@@ -45,7 +45,7 @@ use crate::observe::{Effect, Effects};
 use crate::rng::Rng;
 use crate::sections::{self, ErrorModel, Sections};
 use crate::signals::Facts;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun, SimTime, SlotId};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Pun, SimTime, SlotId};
 use core::ops::Range;
 pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
 use moves::copies::Copies;
@@ -64,7 +64,7 @@ use work::lane::LaneWork;
 use write::direct::Direct;
 use write::gather::Gather;
 use write::open::Allocator;
-use write::placement::Placement;
+use write::placement::{Placement, Space};
 use write::ring::Ring;
 use write::waits::Waits;
 
@@ -124,10 +124,8 @@ pub struct Ftl {
     /// Host data that waits for its page.
     pub gather: Gather,
     pub(crate) page_classes: PageClasses,
-    pub(crate) allocator: Allocator,
-    placement: Placement,
-    /// The cache of host writes.
-    pub(crate) ring: Ring,
+    /// Where pages for data come from.
+    pub(crate) space: Space,
     /// What is under way or asked for, and what was done.
     pub work: Work,
     /// Moves because of reads.
@@ -146,12 +144,10 @@ pub struct Ftl {
     /// What is copied inside the chips.
     copies: Copies,
     /// How worn blocks are, as a marker tells.
-    ages: Ages,
+    pub(crate) ages: Ages,
     /// What nobody may read any more.
     pub(crate) locks: Locks,
     techniques: Techniques,
-    /// Host units whose programs were issued.
-    sequence: u64,
 }
 
 /// Which policies decide.
@@ -223,9 +219,11 @@ impl Ftl {
             waits: Waits::watched(locks.are_renewed()),
             gather,
             page_classes,
-            allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
-            placement: Placement::new(cfg, layout),
-            ring,
+            space: Space {
+                allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
+                placement: Placement::new(cfg, layout),
+                ring,
+            },
             work,
             reclaim,
             gc_victim: gc_victim::Policy::build(policies.gc_victim),
@@ -240,10 +238,9 @@ impl Ftl {
             ages: Ages::default(),
             locks,
             techniques: Techniques::new(&policies.techniques, cfg, &layout),
-            sequence: 0,
             tables,
         };
-        let cached = if ftl.ring.is_used() { ftl.tables.layout.lanes } else { 0 };
+        let cached = if ftl.space.ring.is_used() { ftl.tables.layout.lanes } else { 0 };
         (0..cached).map(LaneId).for_each(|lane| ftl.tend_ring(lane));
         ftl
     }
@@ -259,15 +256,15 @@ impl Ftl {
         if let Some(cells) = chip.cells() {
             self.copies.learn(cells);
         }
-        self.outbox.reserve(self.age_checks_at_most());
+        self.outbox.reserve(self.ages.age_checks_at_most());
         self
     }
 
     /// Flash operations that moves may have in flight at once, beside so many of the host's: they are kept for them.
     pub fn operations_of_moves(&self, of_host: usize) -> usize {
         let locks = self.locks.operations_at_most();
-        let moves = self.work.operations_at_most() + self.age_checks_at_most() + locks;
-        moves + self.late_erases_at_most(of_host + moves)
+        let moves = self.work.operations_at_most() + self.ages.age_checks_at_most() + locks;
+        moves + self.work.late_erases_at_most(&self.tables, &self.space.allocator, of_host + moves)
     }
 
     /// Nanoseconds without commands after which [`Ftl::set_idle`] should be called, if ever.
@@ -298,21 +295,6 @@ impl Ftl {
         let id = flash.pool.add(op, units);
         self.outbox.push(id);
         id
-    }
-
-    /// An operation on a page. One that programs is in the mode of its block ([`Ftl::bound_for`]); a read takes that
-    /// which the chip says.
-    #[inline(always)]
-    fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
-        let at = self.tables.layout.locate(page);
-        let page_type = if self.ring.is_used()
-            && self.tables.blocks.is_one_bit(self.tables.layout.block_of_page(page).0)
-        {
-            self.ring.page_type()
-        } else {
-            self.tables.order.page_type(at.page)
-        };
-        Op::new(kind, cause, page, at, page_type)
     }
 
     /// The key of a policy that must know what the host is going to do, if there is one.
@@ -410,13 +392,13 @@ impl Ftl {
             self.tables.blocks.set_failing(block);
             self.tables.replicas.close_off(&self.tables.layout, block);
             if self.tables.blocks.is_one_bit(block) {
-                self.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+                self.space.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
             }
             // The last pages that moves have are filled all the same: what is moved makes the room to retire the block.
-            let is_last =
-                self.allocator.free(lane) == 0 && !self.allocator.is_open_for_host(lane, block, true);
+            let is_last = self.space.allocator.free(lane) == 0
+                && !self.space.allocator.is_open_for_host(lane, block, true);
             if !is_last {
-                self.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+                self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
             }
             self.drop_target(lane, block);
         }
@@ -439,7 +421,7 @@ impl Ftl {
             + locks
             + self.locks.clock_bytes()
             + self.tables.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
-            + self.ring.bytes()
+            + self.space.ring.bytes()
             + self.page_classes.bytes(u64::from(self.tables.map.logical()));
         TableBytes { all, read_reclaim, locks }
     }
@@ -447,7 +429,7 @@ impl Ftl {
     /// What the separator of data has found, and the most blocks that streams have had open in one lane.
     pub fn stream_report(&self) -> (stream::Report, u32) {
         let report = stream::Report { learns: self.stream.learns(), ..self.stream.report() };
-        (report, self.allocator.most_open())
+        (report, self.space.allocator.most_open())
     }
 
     /// Ages a block of the firmware's numbering, chips included.
@@ -457,9 +439,9 @@ impl Ftl {
             let physical = self.tables.layout.member(block, k).block;
             let before = flash.chip.erase_count(physical);
             flash.chip.set_erase_count(physical, cycles);
-            self.note_cycles(&mut flash.chip, (physical, before), None);
+            self.ages.note_cycles(&mut flash.chip, (physical, before), None);
         }
-        self.update_age(flash, block);
+        self.ages.update_age(&mut self.tables, &mut self.work, flash, block);
     }
 
     /// Checks that counts and tables agree (slow); the error names the first place where they do not.
@@ -481,20 +463,24 @@ impl Ftl {
             if counted > 0 && matches!(state, BlockState::Free | BlockState::Erasing | BlockState::Bad) {
                 return Err(format!("block {b} is {state:?} and holds {counted} live units"));
             }
-            self.check_place(BlockId(b))?;
+            self.space.placement.check_place(&self.tables, BlockId(b))?;
         }
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
             let first = self.tables.layout.first_block(lane).0;
             let blocks = (first..first + self.tables.layout.blocks_per_lane).map(BlockId);
             let counted =
                 blocks.filter(|&block| self.tables.blocks.state(block) == BlockState::Free).count() as u32;
-            let said = self.allocator.free(lane) + self.ring.free(lane);
+            let said = self.space.allocator.free(lane) + self.space.ring.free(lane);
             if counted != said {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
-            self.work.check_refusals(&self.tables.layout, (&self.allocator, &self.tables.blocks), lane)?;
+            self.work.check_refusals(
+                &self.tables.layout,
+                (&self.space.allocator, &self.tables.blocks),
+                lane,
+            )?;
         }
-        self.check_rings()?;
+        self.space.ring.check_rings(&self.tables)?;
         self.reclaim.check_candidates(&self.tables, &self.work)?;
         Ok(())
     }

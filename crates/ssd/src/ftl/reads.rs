@@ -127,24 +127,13 @@ impl Ftl {
         unit: UnitRef,
     ) -> OpId {
         let page = self.tables.layout.page_of_unit(Pun(unit.source)).0;
-        let op = Op { bytes, tag, priority, ..self.op(OpKind::Read, cause, page) };
+        let op = Op { bytes, tag, priority, ..self.space.ring.op(&self.tables, OpKind::Read, cause, page) };
         self.reclaim.note_unit(Lpn(unit.lpn));
         if cause == Cause::Host {
-            self.note_host_page(&op);
+            self.space.ring.note_host_page(&self.tables, &mut self.work, &op);
         }
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
         self.issue(flash, op, &[unit])
-    }
-
-    /// The host reads a page.
-    #[inline]
-    fn note_host_page(&mut self, op: &Op) {
-        if self.ring.is_used() && op.page_type == self.ring.page_type() {
-            self.work.counts.slc_hits += 1;
-            self.ring.on_read(self.tables.layout.block_of_page(op.ppn).0);
-        } else {
-            self.work.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
-        }
     }
 
     /// What a read for the host brought, unit by unit; it is over. What still lies where it could not be corrected is
@@ -226,8 +215,13 @@ impl Ftl {
 
     #[inline]
     fn read_page_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
-        let mut op = self.op(OpKind::Read, Cause::Host, self.tables.layout.page_of_unit(at).0);
-        self.note_host_page(&op);
+        let mut op = self.space.ring.op(
+            &self.tables,
+            OpKind::Read,
+            Cause::Host,
+            self.tables.layout.page_of_unit(at).0,
+        );
+        self.space.ring.note_host_page(&self.tables, &mut self.work, &op);
         for (nth, lpn) in units.enumerate() {
             self.reclaim.note_unit(lpn);
             if nth == 0 {

@@ -15,8 +15,8 @@ impl Ftl {
     /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
     pub(crate) fn restored(&mut self, fresh: Ftl, flash: &Flash) -> Verdict {
         let Ftl { tables, gc_victim, gc_trigger, wear_leveling, .. } = fresh;
-        (self.tables.layout, self.tables.order, self.placement) =
-            (tables.layout, tables.order, fresh.placement);
+        (self.tables.layout, self.tables.order, self.space.placement) =
+            (tables.layout, tables.order, fresh.space.placement);
         self.gc_victim.restored(gc_victim)?;
         self.gc_trigger.restored(gc_trigger)?;
         self.wear_leveling.restored(wear_leveling)?;
@@ -36,9 +36,9 @@ impl Ftl {
         self.tables.blocks.restored(&tables.blocks, &self.tables.layout, (self.tables.clock, modes))?;
         self.tables.facts.restored(&tables.facts)?;
         self.gather.restored(&fresh.gather, self.tables.map.logical())?;
-        ensure(self.sequence < MOST, "writes so far")?;
-        self.allocator.restored(fresh.allocator, &self.tables.layout, &self.tables.blocks)?;
-        self.ring.restored(fresh.ring, &self.tables.layout, &self.tables.blocks)?;
+        ensure(self.gather.sequence < MOST, "writes so far")?;
+        self.space.allocator.restored(fresh.space.allocator, &self.tables.layout, &self.tables.blocks)?;
+        self.space.ring.restored(fresh.space.ring, &self.tables.layout, &self.tables.blocks)?;
         self.reclaim.restored(fresh.reclaim, &self.tables.layout)?;
         self.tables.replicas.restored(tables.replicas, &self.tables.map)?;
         self.locks.restored(
@@ -131,7 +131,10 @@ impl Ftl {
         let states = (first..first + self.tables.layout.blocks_per_lane)
             .map(|block| self.tables.blocks.state(BlockId(block)));
         let erasing = states.filter(|&state| state == BlockState::Erasing).count();
-        ensure(self.coming(lane) as usize >= erasing, "blocks of a lane that come free")?;
+        ensure(
+            self.space.ring.coming(&self.work, lane) as usize >= erasing,
+            "blocks of a lane that come free",
+        )?;
         alike("streams", &work.gathered, &fresh.gathered)?;
         let own_stream = |(at, unit): (usize, &UnitRef)| unit.facts().stream() as usize == at;
         ensure(work.all_gathered().all(own_stream), "the stream of a unit on its way")?;
@@ -213,7 +216,8 @@ impl Ftl {
         for block in (0..self.tables.layout.blocks()).map(BlockId) {
             let lane = self.tables.layout.lane_of(block);
             let dealt = self.work.lanes[lane.index()].deal.filled(block);
-            let open = self.allocator.filled(lane, block).or(dealt).or(self.ring.filled(lane, block));
+            let open =
+                self.space.allocator.filled(lane, block).or(dealt).or(self.space.ring.filled(lane, block));
             for member in 0..self.tables.layout.span {
                 let physical = self.tables.layout.member(block, member).block;
                 let issued = flash.chip.programmed_pages(physical) + under_way[physical as usize];

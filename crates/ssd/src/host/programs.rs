@@ -54,7 +54,7 @@ impl Programs {
     /// Starts programs for as much dirty data as should be on its way and fits.
     #[inline(never)]
     pub fn start(&mut self, waiting: Waiting, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
-        b.ftl.note_parked();
+        b.ftl.gather.note_parked(&mut b.ftl.waits);
         if slots.rules.one_list && b.ftl.stream.needs().promotes {
             // Not only when something is dirty: what is clean may become so.
             slots.evict_clean(waiting.writes, &mut commands.counts, b);

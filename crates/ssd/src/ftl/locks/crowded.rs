@@ -137,10 +137,10 @@ impl Ftl {
             return self.locks.wait_for_room(lane, block, false);
         }
         let first = block.0 * self.tables.layout.pages_per_block;
-        let streams = self.allocator.streams();
+        let streams = self.space.allocator.streams();
         let is_of_host = |stream| streams.is_of_host(stream) && !streams.is_shared(stream);
         if let (Some(stream), Some(next), Some(last)) =
-            (self.allocator.stream_of(lane, block), self.allocator.filled(lane, block), last)
+            (self.space.allocator.stream_of(lane, block), self.space.allocator.filled(lane, block), last)
             && !is_of_host(stream)
             && !self.has_room_beside(
                 lane,
@@ -149,11 +149,11 @@ impl Ftl {
         {
             return self.locks.wait_for_room(lane, block, true);
         }
-        while let Some(stream) = self.allocator.stream_of(lane, block)
-            && self.allocator.filled(lane, block).is_some_and(|next| Some(Ppn(first + next)) <= last)
+        while let Some(stream) = self.space.allocator.stream_of(lane, block)
+            && self.space.allocator.filled(lane, block).is_some_and(|next| Some(Ppn(first + next)) <= last)
         {
             let Some(found) =
-                self.allocator.page_in(lane, stream, 0, &mut self.tables.blocks, self.tables.clock)
+                self.space.allocator.page_in(lane, stream, 0, &mut self.tables.blocks, self.tables.clock)
             else {
                 return;
             };
@@ -173,7 +173,7 @@ impl Ftl {
     /// being emptied, and have room for what still lives there, will be of the reserve: those that it lacks, and one
     /// more, which is kept from the host.
     fn has_room_beside(&mut self, lane: LaneId, units: u32) -> bool {
-        let (reserve, free) = (self.work.reserve, self.allocator.free(lane));
+        let (reserve, free) = (self.work.reserve, self.space.allocator.free(lane));
         let lacking = reserve.saturating_sub(free);
         let coming = self.work.lanes[lane.index()].coming.min(reserve);
         let block = self.tables.layout.data_units_per_block();
@@ -184,13 +184,14 @@ impl Ftl {
     /// Whether so many units find room, if need be in a free block that is kept from the host for them, or in one with
     /// room for so many of them that is coming.
     pub(in crate::ftl) fn has_room_or_claims(&mut self, lane: LaneId, units: u32, coming: u32) -> bool {
-        if self.has_room(lane, units, Cause::Sanitize) {
+        if self.work.has_room(&self.tables, &self.space.allocator, lane, units, Cause::Sanitize) {
             return true;
         }
-        let is_new = self.allocator.claim(lane, coming > 0);
-        let has_room = self.has_room(lane, units - coming, Cause::Sanitize);
+        let is_new = self.space.allocator.claim(lane, coming > 0);
+        let has_room =
+            self.work.has_room(&self.tables, &self.space.allocator, lane, units - coming, Cause::Sanitize);
         if !has_room && is_new {
-            self.allocator.unclaim(lane);
+            self.space.allocator.unclaim(lane);
         }
         has_room
     }
@@ -198,11 +199,11 @@ impl Ftl {
     /// The host lacks a page: no block is kept from it for what must leave pages, if one was. It goes on then.
     #[cold]
     pub(in crate::ftl) fn give_up_claims(&mut self) {
-        if !self.allocator.has_claims() {
+        if !self.space.allocator.has_claims() {
             return;
         }
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            if !self.work.lane_mut(lane).is_moving() && self.allocator.unclaim(lane) {
+            if !self.work.lane_mut(lane).is_moving() && self.space.allocator.unclaim(lane) {
                 self.waits.come(Lack::Page);
             }
         }
@@ -211,7 +212,7 @@ impl Ftl {
     /// Begins to empty the next block whose locks fail; one that is being filled is closed.
     #[cold]
     pub(in crate::ftl) fn start_hopeless(&mut self, lane: LaneId) -> bool {
-        if self.coming(lane) >= self.work.coming_at_most {
+        if self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most {
             return false;
         }
         for _ in 0..self.locks.lanes[lane.index()].hopeless.len() {
@@ -231,7 +232,7 @@ impl Ftl {
                 }
                 self.close_early(block);
             }
-            if self.tables.blocks.is_stale(block) && self.allocator.take_from_free(lane, block) {
+            if self.tables.blocks.is_stale(block) && self.space.allocator.take_from_free(lane, block) {
                 // Whoever waits for what is exposed there may be who would have opened it.
                 self.tables.blocks.wait_no_more(block);
             }
@@ -247,7 +248,7 @@ impl Ftl {
                 && match live {
                     0 => true,
                     _ if live > sure => self.has_room_or_claims(lane, live, 0),
-                    _ => self.has_room(lane, live, Cause::Sanitize),
+                    _ => self.work.has_room(&self.tables, &self.space.allocator, lane, live, Cause::Sanitize),
                 };
             if may_begin {
                 // One of the cache of host writes comes back to its ring.
@@ -265,15 +266,21 @@ impl Ftl {
 
     /// Whether what lives in a block that is being filled finds room elsewhere: where moves fill it, its own is lost.
     fn may_close_early(&self, lane: LaneId, block: BlockId) -> bool {
-        let streams = self.allocator.streams();
+        let streams = self.space.allocator.streams();
         let is_of_moves = |stream| !streams.is_of_host(stream) || streams.is_shared(stream);
         let filled =
-            self.allocator.filled(lane, block).unwrap_or_default() * self.tables.layout.units_per_page;
-        let lost = match self.allocator.stream_of(lane, block) {
+            self.space.allocator.filled(lane, block).unwrap_or_default() * self.tables.layout.units_per_page;
+        let lost = match self.space.allocator.stream_of(lane, block) {
             Some(stream) if is_of_moves(stream) => self.tables.layout.data_units_per_block() - filled,
             _ => 0,
         };
-        self.has_room(lane, self.tables.blocks.live(block) + lost, Cause::Sanitize)
+        self.work.has_room(
+            &self.tables,
+            &self.space.allocator,
+            lane,
+            self.tables.blocks.live(block) + lost,
+            Cause::Sanitize,
+        )
     }
 
     /// A block that is being filled is filled no further.
@@ -281,9 +288,9 @@ impl Ftl {
         let lane = self.tables.layout.lane_of(block);
         self.tables.replicas.close_off(&self.tables.layout, block);
         if self.tables.blocks.is_one_bit(block) {
-            self.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+            self.space.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
         } else {
-            self.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+            self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
         }
     }
 

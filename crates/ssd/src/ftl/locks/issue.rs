@@ -410,12 +410,12 @@ impl Ftl {
                         page = other;
                     }
                 }
-                self.op(self.locks.page_op, Cause::Sanitize, page)
+                self.space.ring.op(&self.tables, self.locks.page_op, Cause::Sanitize, page)
             }
             Answer::Pages => {
                 let page = Ppn(first.0 + at);
                 self.locks.pages[page.index()] |= ISSUED;
-                self.op(self.locks.page_op, Cause::Sanitize, page)
+                self.space.ring.op(&self.tables, self.locks.page_op, Cause::Sanitize, page)
             }
             Answer::Block => {
                 // Nothing that a locked block holds is read, or programmed behind it.

@@ -263,7 +263,7 @@ impl Ftl {
             Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.tables.layout.member(block, member), 0)
         } else {
             self.locks.set_renewing(Ppn(first.0 + at));
-            self.op(OpKind::PageLock, Cause::Sanitize, Ppn(first.0 + at))
+            self.space.ring.op(&self.tables, OpKind::PageLock, Cause::Sanitize, Ppn(first.0 + at))
         };
         self.work.counts.sanitize_relocks += 1;
         self.locks.lanes[lane.index()].in_flight += 1;

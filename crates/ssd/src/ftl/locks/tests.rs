@@ -190,13 +190,13 @@ fn what_is_waited_for_is_not_held_for_a_write() {
 fn a_claim_is_given_up_when_nothing_moves() {
     let mut drive = Drive::new(&config("page_lock", MappingUnit::FourKib)).unwrap();
     let ftl = &mut drive.state.ftl;
-    ftl.allocator.claim(LaneId(0), false);
+    ftl.space.allocator.claim(LaneId(0), false);
     ftl.work.lane_mut(LaneId(0)).reads = 1;
     ftl.give_up_claims();
-    assert!(ftl.allocator.has_claims(), "something moves");
+    assert!(ftl.space.allocator.has_claims(), "something moves");
     ftl.work.lane_mut(LaneId(0)).reads = 0;
     ftl.give_up_claims();
-    assert!(!ftl.allocator.has_claims());
+    assert!(!ftl.space.allocator.has_claims());
 }
 
 /// A drive on which the replica of a unit stands where another was, and that place.

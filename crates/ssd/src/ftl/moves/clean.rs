@@ -8,7 +8,6 @@
 use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::gc_trigger::Limits;
 use crate::ftl::stream::LaneStreams;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
 use crate::ftl::techniques::Seen;
@@ -21,7 +20,7 @@ use crate::units::{BlockId, LaneId, Ppn};
 impl Ftl {
     /// Looks whether a lane should be cleaned, and starts or continues.
     pub(in crate::ftl) fn check_lane(&mut self, flash: &mut Flash, lane: LaneId) {
-        if self.ring.is_used() {
+        if self.space.ring.is_used() {
             self.tend_ring(lane);
         }
         self.update_wanted(lane);
@@ -29,7 +28,8 @@ impl Ftl {
     }
 
     pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
-        let (limits, free) = (self.limits(lane), self.allocator.free(lane));
+        let (limits, free) =
+            (self.space.ring.limits(&self.tables, &self.work, lane), self.space.allocator.free(lane));
         let work = &self.work.lanes[lane.index()];
         let wanted = if self.work.pace == Pace::Saturated {
             true
@@ -45,29 +45,9 @@ impl Ftl {
         work.wanted = wanted;
     }
 
-    /// What a trigger may know of a lane.
-    pub(super) fn limits(&self, lane: LaneId) -> Limits {
-        let work = &self.work.lanes[lane.index()];
-        let round = work.round;
-        // What the cache has is neither data's nor free.
-        let cached = if self.ring.is_used() { self.ring.lane(lane).owned } else { 0 };
-        Limits {
-            cleaned: (work.erases - round.erases) as u32 + work.coming,
-            written: self.tables.clock,
-            since: (self.tables.clock - round.began) / u64::from(self.tables.layout.lanes),
-            units_per_block: self.tables.layout.data_units_per_block(),
-            ..self.work.limits(self.tables.layout.blocks_per_lane, cached)
-        }
-    }
-
     /// The same for all lanes: the host has no page left.
     pub fn check_lanes(&mut self, flash: &mut Flash) {
         (0..self.tables.layout.lanes).map(LaneId).for_each(|lane| self.check_lane(flash, lane));
-    }
-
-    /// Whether the host waits for what cleaning has emptied, page by page.
-    pub fn paces_host(&self) -> bool {
-        self.work.paces_host
     }
 
     /// Cleaning catches up with such a host, until a pace is set.
@@ -117,7 +97,8 @@ impl Ftl {
                     || work.has_candidates()
                     || work.has_gathered()
             };
-            if at_rest && (waits(work) || self.wants_destage(lane)) {
+            if at_rest && (waits(work) || self.space.ring.wants_destage(&self.work, &self.page_classes, lane))
+            {
                 self.pump_lane(flash, lane);
                 self.unblock(flash, lane);
             }
@@ -136,7 +117,7 @@ impl Ftl {
     /// One step of a lane: start jobs if there are none, read on, program what is gathered.
     pub(in crate::ftl) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         self.work.emptied = false;
-        self.allocator.forget_refusals(lane);
+        self.space.allocator.forget_refusals(lane);
         self.deal_on(flash, lane);
         while self.work.lane_mut(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
             if !self.go_on(flash, lane, RECLAIM) {
@@ -148,7 +129,7 @@ impl Ftl {
                 break;
             }
         }
-        self.tell_whether_it_holds(lane);
+        self.space.ring.tell_whether_it_holds(&mut self.work, &self.page_classes, lane);
         self.program_all_gathered(flash, lane, false);
     }
 
@@ -158,13 +139,14 @@ impl Ftl {
         let work = &self.work.lanes[lane.index()];
         if let Some(&block) = work.retire.front()
             && self.tables.blocks.programming(block) == 0
-            && self.fits(lane, block, Cause::BadBlock)
-            && (!self.locks.erases_bad() || self.coming(lane) < self.work.coming_at_most)
+            && self.work.fits(&self.tables, &self.space.allocator, lane, block, Cause::BadBlock)
+            && (!self.locks.erases_bad()
+                || self.space.ring.coming(&self.work, lane) < self.work.coming_at_most)
         {
             self.work.lane_mut(lane).retire.pop_front();
             return self.begin(lane, block, Cause::BadBlock);
         }
-        if self.ring.is_used() && self.start_destage(lane) {
+        if self.space.ring.is_used() && self.start_destage(lane) {
             return true;
         }
         if self.locks.has_hopeless(lane) && self.start_hopeless(lane) {
@@ -172,7 +154,8 @@ impl Ftl {
         }
         let work = &self.work.lanes[lane.index()];
         let lacks_room = work.candidates.lacks_room || self.locks.is_crowded(lane);
-        if (work.wanted || lacks_room) && self.coming(lane) < self.work.coming_at_most {
+        if (work.wanted || lacks_room) && self.space.ring.coming(&self.work, lane) < self.work.coming_at_most
+        {
             self.update_wanted(lane);
             let work = &self.work.lanes[lane.index()];
             if work.wanted || lacks_room {
@@ -180,7 +163,7 @@ impl Ftl {
                     self.note_victim(block);
                     return self.begin(lane, block, Cause::Cleaning);
                 }
-                if self.ring.is_used() && self.destage_instead(lane) {
+                if self.space.ring.is_used() && self.destage_instead(lane) {
                     return true;
                 }
                 // Nothing is worth it: a round of cleaning is over.
@@ -189,7 +172,7 @@ impl Ftl {
                 }
             }
         }
-        if self.ring.is_used() && self.clean_for_ring(lane) {
+        if self.space.ring.is_used() && self.clean_for_ring(lane) {
             return true;
         }
         let swap = std::mem::replace(&mut self.work.lane_mut(lane).swap, BlockId::NONE);
@@ -200,7 +183,7 @@ impl Ftl {
         if swap.is_some()
             && movable(swap)
             && !self.tables.blocks.is_failing(swap)
-            && self.fits(lane, swap, Cause::WearLeveling)
+            && self.work.fits(&self.tables, &self.space.allocator, lane, swap, Cause::WearLeveling)
         {
             return self.begin(lane, swap, Cause::WearLeveling);
         }
@@ -212,18 +195,18 @@ impl Ftl {
     fn start_offered(&mut self, flash: &Flash, lane: LaneId) -> bool {
         let chosen = self.techniques.choose(lane, &Seen { tables: &self.tables, chip: &flash.chip });
         let Some((block, cause)) = chosen else { return false };
-        if self.coming(lane) >= self.work.coming_at_most
+        if self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most
             || self.tables.blocks.programming(block) > 0
-            || !self.fits(lane, block, cause)
+            || !self.work.fits(&self.tables, &self.space.allocator, lane, block, cause)
         {
             return false;
         }
         if self.tables.blocks.state(block) == BlockState::Open {
-            if !self.may_abandon(lane, block) {
+            if !self.work.may_abandon(&self.space.allocator, lane, block) {
                 return false;
             }
-            let Ftl { allocator, tables, .. } = self;
-            allocator.abandon(lane, block, &mut tables.blocks, tables.clock);
+            let Ftl { space, tables, .. } = self;
+            space.allocator.abandon(lane, block, &mut tables.blocks, tables.clock);
             tables.replicas.close_off(&tables.layout, block);
         }
         let begun = self.begin(lane, block, cause);
@@ -247,7 +230,15 @@ impl Ftl {
     pub(in crate::ftl) fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
         let coming = self.work.lanes[lane.index()].coming > 0;
-        if coming && !self.has_room(lane, self.tables.layout.data_units_per_block(), Cause::Cleaning) {
+        if coming
+            && !self.work.has_room(
+                &self.tables,
+                &self.space.allocator,
+                lane,
+                self.tables.layout.data_units_per_block(),
+                Cause::Cleaning,
+            )
+        {
             return None;
         }
         let first = self.tables.layout.first_block(lane).0;
@@ -260,52 +251,21 @@ impl Ftl {
         };
         let chosen = if self.tells_apart && self.victims.are_asked_for() {
             let (filled_by, streams) =
-                (self.tables.blocks.lane_streams(&self.tables.layout, lane), self.allocator.streams());
+                (self.tables.blocks.lane_streams(&self.tables.layout, lane), self.space.allocator.streams());
             let lane = LaneStreams { blocks: &view, lane, filled_by, streams };
             self.victims.choose(&mut self.stream, &lane, chooser)?
         } else {
             chooser(&view)?
         };
         let chosen = BlockId(first + chosen);
-        if self.fits(lane, chosen, Cause::Cleaning) {
+        if self.work.fits(&self.tables, &self.space.allocator, lane, chosen, Cause::Cleaning) {
             return Some(chosen);
         }
         let least = BlockId(
             first
                 + self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock).least_live()?,
         );
-        self.fits(lane, least, Cause::Cleaning).then_some(least)
-    }
-
-    /// Whether the lane has pages for the live units of a block and for what is already on its way.
-    pub(in crate::ftl) fn fits(&self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
-        self.has_room(lane, self.tables.blocks.live(block), cause)
-    }
-
-    pub(in crate::ftl) fn has_room(&self, lane: LaneId, units: u32, cause: Cause) -> bool {
-        let work = &self.work.lanes[lane.index()];
-        let per_page = self.tables.layout.units_per_page;
-        // What the other job of the lane has still to move counts, too.
-        let left = |job: &Job| job.left(self.tables.blocks.live(job.block()));
-        let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
-        let waiting = work.pages_gathered(per_page) + work.reads + others;
-        let cold = cause == Cause::WearLeveling;
-        u64::from(units.div_ceil(per_page) + waiting) <= self.allocator.room(lane, cold)
-    }
-
-    /// Whether routine work of a lane stands still, in the middle of a block: a host that is faster than cleaning takes
-    /// what has become free before more does; and cleaning that catches up with it has.
-    #[inline]
-    fn rests(&self, lane: LaneId, which: usize) -> bool {
-        which == ROUTINE
-            && (self.work.pace == Pace::Saturated
-                && (self.work.emptied || self.allocator.free(lane) > self.work.reserve)
-                || self.work.catches_up
-                    && self.work.has_caught_up(
-                        &self.tables.layout,
-                        (&self.allocator, &self.tables.blocks),
-                        lane,
-                    ))
+        self.work.fits(&self.tables, &self.space.allocator, lane, least, Cause::Cleaning).then_some(least)
     }
 
     /// Goes on with a job as far as it can; returns whether that is finished, and another may begin.
@@ -314,8 +274,8 @@ impl Ftl {
         let mut may_be_busy = true;
         self.reclaim.look_anew(&mut self.work, lane, which);
         loop {
-            let waits =
-                may_be_busy && self.work.is_busy(&self.tables.layout, lane, 0) || self.rests(lane, which);
+            let waits = may_be_busy && self.work.is_busy(&self.tables.layout, lane, 0)
+                || self.work.rests(&self.tables, &self.space.allocator, lane, which);
             let Ftl { work, tables, .. } = self;
             let Some(job) = &mut work.lanes[lane.index()].jobs[which] else { return false };
             match job.step(tables, !waits, &mut units) {
@@ -423,7 +383,10 @@ mod tests {
             (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (32, 8, 1);
             cfg.drive.over_provisioning_percent = 150.0;
             let drive = Drive::with_policies(&cfg, ExternalPolicies::trusted_stream(Apart(streams))).unwrap();
-            let has_room = |units| drive.state.ftl.has_room(LaneId(0), units, Cause::Cleaning);
+            let ftl = &drive.state.ftl;
+            let has_room = |units| {
+                ftl.work.has_room(&ftl.tables, &ftl.space.allocator, LaneId(0), units, Cause::Cleaning)
+            };
             assert!(has_room(32) && !has_room(33), "{streams} streams");
         }
     }

@@ -93,14 +93,14 @@ impl Ftl {
         let stream = self.peek_stream_of_move(cause, &unit);
         let source = self.tables.layout.page_of_unit(Pun(unit.source)).0;
         let from = self.tables.layout.locate(source);
-        let next = self.allocator.peek(lane, stream, &self.tables.blocks);
+        let next = self.space.allocator.peek(lane, stream, &self.tables.blocks);
         let to = next.map(|page| self.tables.layout.locate(page));
         let Some(to) = to.filter(|to| (from.die, from.plane) == (to.die, to.plane)) else {
             self.work.counts.copies_refused_by_place += 1;
             return false;
         };
         let Some(row) = self.judge_copy(flash, (source, from), to) else { return false };
-        let Some(found) = self.move_target(lane, stream) else {
+        let Some(found) = self.space.move_target(&mut self.tables, self.work.reserve, lane, stream) else {
             self.work.counts.copies_refused_by_place += 1;
             return false;
         };

@@ -52,7 +52,7 @@ impl Ftl {
     ) -> Begun {
         let DealRequest { candidate, mode, paired, forced } = asked;
         let block = candidate.block;
-        let to_spare = self.allocator.free(lane).saturating_sub(self.work.reserve);
+        let to_spare = self.space.allocator.free(lane).saturating_sub(self.work.reserve);
         // Two blocks out of one: cleaning makes up for it.
         let spreads = paired && to_spare >= 2 && self.reclaim.policy.empty_partner();
         let partner = if paired && !spreads {
@@ -159,7 +159,8 @@ impl Ftl {
     /// Opens a free block in a program mode, if one is left beside those kept for moves.
     fn open_target(&mut self, lane: LaneId, mode: u8) -> BlockId {
         let (blocks, keep) = (&mut self.tables.blocks, self.work.reserve);
-        let Some(block) = self.allocator.take_block(lane, keep, mode, (blocks, self.tables.clock)) else {
+        let Some(block) = self.space.allocator.take_block(lane, keep, mode, (blocks, self.tables.clock))
+        else {
             return BlockId::NONE;
         };
         for k in 0..self.tables.layout.span {
@@ -252,12 +253,6 @@ impl Ftl {
         }
     }
 
-    /// Whether a block is being dealt.
-    pub(in crate::ftl) fn is_dealt_from(&self, lane: LaneId, block: BlockId) -> bool {
-        let deal = &self.work.lanes[lane.index()].deal;
-        deal.active && deal.sources.contains(&block)
-    }
-
     /// A read of a deal is over.
     pub(in crate::ftl) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
         let (units, count) = flash.pool.take(id);
@@ -309,7 +304,7 @@ impl Ftl {
         for target in core::mem::replace(&mut deal.targets, [NO_TARGET; 2]) {
             if target.block.is_some() && target.next == 0 {
                 self.reclaim.make_normal(&self.tables, target.block);
-                self.allocator.give_back(lane, target.block, &mut self.tables.blocks);
+                self.space.allocator.give_back(lane, target.block, &mut self.tables.blocks);
             } else if target.block.is_some() {
                 self.tables.blocks.close(target.block, self.tables.clock);
             }

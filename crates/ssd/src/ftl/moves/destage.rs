@@ -6,15 +6,125 @@
 //! can spare one. Cleaning and destaging take turns in a lane; full blocks without room take a block of the ring. Where
 //! data is sorted by the class of pages, what was read waits in its queues from one block that is destaged to the next.
 
-use crate::flash::op::Cause;
+use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::Ftl;
+use crate::ftl::gc_trigger::Limits;
+use crate::ftl::page_class::PageClasses;
 use crate::ftl::slc_cache::LaneSpace;
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::work::Work;
+use crate::ftl::write::ring::Ring;
 use crate::ftl::write::waits::Lack;
-use crate::units::{BlockId, LaneId};
+use crate::units::{BlockId, LaneId, Ppn};
 
 /// Erased blocks that a ring has at least.
 const ERASED: u32 = 2;
+
+impl Ring {
+    /// The host reads a page.
+    #[inline]
+    pub(in crate::ftl) fn note_host_page(&mut self, tables: &Tables, work: &mut Work, op: &Op) {
+        if self.is_used() && op.page_type == self.page_type() {
+            work.counts.slc_hits += 1;
+            self.on_read(tables.layout.block_of_page(op.ppn).0);
+        } else {
+            work.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
+        }
+    }
+
+    /// An operation on a page. One that programs is in the mode of its block ([`Ftl::bound_for`]); a read takes that
+    /// which the chip says.
+    #[inline(always)]
+    pub(in crate::ftl) fn op(&self, tables: &Tables, kind: OpKind, cause: Cause, page: Ppn) -> Op {
+        let at = tables.layout.locate(page);
+        let page_type = if self.is_used() && tables.blocks.is_one_bit(tables.layout.block_of_page(page).0) {
+            self.page_type()
+        } else {
+            tables.order.page_type(at.page)
+        };
+        Op::new(kind, cause, page, at, page_type)
+    }
+
+    /// What a trigger may know of a lane.
+    pub(in crate::ftl) fn limits(&self, tables: &Tables, work: &Work, lane: LaneId) -> Limits {
+        let here = &work.lanes[lane.index()];
+        let round = here.round;
+        // What the cache has is neither data's nor free.
+        let cached = if self.is_used() { self.lane(lane).owned } else { 0 };
+        Limits {
+            cleaned: (here.erases - round.erases) as u32 + here.coming,
+            written: tables.clock,
+            since: (tables.clock - round.began) / u64::from(tables.layout.lanes),
+            units_per_block: tables.layout.data_units_per_block(),
+            ..work.limits(tables.layout.blocks_per_lane, cached)
+        }
+    }
+
+    /// Blocks of a lane that are on their way to being erased, by routine work.
+    #[inline]
+    pub(in crate::ftl) fn coming(&self, work: &Work, lane: LaneId) -> u32 {
+        let of_ring = if self.is_used() { self.lane(lane).leaving } else { 0 };
+        work.lanes[lane.index()].coming + of_ring
+    }
+
+    /// Whether a block of a lane's ring should leave it.
+    pub(in crate::ftl) fn wants_destage(
+        &self,
+        work: &Work,
+        page_classes: &PageClasses,
+        lane: LaneId,
+    ) -> bool {
+        if !self.is_used() {
+            return false;
+        }
+        let (ring, work) = (self.lane(lane), &work.lanes[lane.index()]);
+        // Where data is sorted, what was read of a block waits for more to join it: it may take some blocks more.
+        let coming = if page_classes.sorts() { work.erasing } else { ring.leaving };
+        ring.is_over(ring.owned - ring.leaving) || ring.free() + coming < ERASED
+    }
+
+    /// Where data is sorted: whether what was read may wait for the next block that is destaged, because nobody needs a
+    /// block before.
+    #[inline]
+    pub(in crate::ftl) fn tell_whether_it_holds(
+        &mut self,
+        work: &mut Work,
+        page_classes: &PageClasses,
+        lane: LaneId,
+    ) {
+        if self.is_used() && page_classes.sorts() {
+            let holds = !work.lanes[lane.index()].wanted && !self.wants_destage(work, page_classes, lane);
+            work.lane_mut(lane).holds = holds;
+        }
+    }
+
+    /// Rings have as many blocks as their count says.
+    pub(in crate::ftl) fn check_rings(&self, tables: &Tables) -> Result<(), String> {
+        let lanes = if self.is_used() { tables.layout.lanes } else { 0 };
+        for lane in (0..lanes).map(LaneId) {
+            let first = tables.layout.first_block(lane).0;
+            let own = (first..first + tables.layout.blocks_per_lane).map(BlockId);
+            let counted = own.filter(|&block| tables.blocks.is_one_bit(block)).count() as u32;
+            let said = self.lane(lane).owned;
+            if counted != said {
+                return Err(format!(
+                    "lane {} has {counted} blocks of one bit a cell, its ring says {said}",
+                    lane.0
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Host data takes a page: where there is a cache, and it is none of it, the cache was full.
+    #[inline]
+    pub(in crate::ftl) fn note_bypass(&mut self, tables: &Tables, work: &mut Work, page: Ppn, units: usize) {
+        if self.is_used() && !tables.blocks.is_one_bit(tables.layout.block_of_page(page).0) {
+            work.counts.slc_bypassed += units as u64;
+        }
+    }
+}
 
 impl Ftl {
     /// What a lane has room for.
@@ -23,7 +133,7 @@ impl Ftl {
         let mut space = LaneSpace {
             blocks: 0,
             // Streams, that of wear levelling too, have a block open each.
-            kept: self.allocator.streams().all() as u32 + self.work.reserve + 1,
+            kept: self.space.allocator.streams().all() as u32 + self.work.reserve + 1,
             full_units: self.tables.layout.data_units_per_block(),
             one_bit_units: self.tables.layout.one_bit_units_per_block(),
             live: 0,
@@ -41,12 +151,12 @@ impl Ftl {
     /// Erased blocks of a lane change sides, as far as the policy asks for it and cleaning lets them.
     pub(in crate::ftl) fn tend_ring(&mut self, lane: LaneId) {
         let space = self.space(lane);
-        self.ring.ask(lane, &space);
-        while self.ring.lane(lane).owned < self.ring.lane(lane).target && self.can_spare(lane) {
-            let Some(block) = self.allocator.take_back(lane) else { return };
-            self.ring.lane_mut(lane).put(block, &mut self.tables.blocks);
+        self.space.ring.ask(lane, &space);
+        while self.space.ring.lane(lane).owned < self.space.ring.lane(lane).target && self.can_spare(lane) {
+            let Some(block) = self.space.allocator.take_back(lane) else { return };
+            self.space.ring.lane_mut(lane).put(block, &mut self.tables.blocks);
         }
-        let ring = self.ring.lane(lane);
+        let ring = self.space.ring.lane(lane);
         if ring.is_over(ring.owned) && ring.free() > ERASED {
             self.take_from_ring(lane);
         }
@@ -54,79 +164,56 @@ impl Ftl {
 
     /// Whether a lane has a free block that neither the host nor moves need, so that none has to be cleaned for it.
     fn can_spare(&self, lane: LaneId) -> bool {
-        let (free, work) = (self.allocator.free(lane), &self.work.lanes[lane.index()]);
-        let cleans = work.wanted || self.gc_trigger.starts(free - free.min(1), &self.limits(lane));
-        free > self.work.reserve + 1 && !cleans && !self.ring.lane(lane).gives_room
+        let (free, work) = (self.space.allocator.free(lane), &self.work.lanes[lane.index()]);
+        let cleans = work.wanted
+            || self
+                .gc_trigger
+                .starts(free - free.min(1), &self.space.ring.limits(&self.tables, &self.work, lane));
+        free > self.work.reserve + 1 && !cleans && !self.space.ring.lane(lane).gives_room
     }
 
     /// An erased block of the ring is a full one from now on; returns whether there was one.
     fn take_from_ring(&mut self, lane: LaneId) -> bool {
-        let Some(block) = self.ring.lane_mut(lane).take(&mut self.tables.blocks) else { return false };
-        self.allocator.give_back(lane, block, &mut self.tables.blocks);
+        let Some(block) = self.space.ring.lane_mut(lane).take(&mut self.tables.blocks) else { return false };
+        self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
         self.waits.come(Lack::Page);
         true
     }
 
-    /// Blocks of a lane that are on their way to being erased, by routine work.
-    #[inline]
-    pub(in crate::ftl) fn coming(&self, lane: LaneId) -> u32 {
-        let of_ring = if self.ring.is_used() { self.ring.lane(lane).leaving } else { 0 };
-        self.work.lanes[lane.index()].coming + of_ring
-    }
-
-    /// Whether a block of a lane's ring should leave it.
-    pub(in crate::ftl) fn wants_destage(&self, lane: LaneId) -> bool {
-        if !self.ring.is_used() {
-            return false;
-        }
-        let (ring, work) = (self.ring.lane(lane), &self.work.lanes[lane.index()]);
-        // Where data is sorted, what was read of a block waits for more to join it: it may take some blocks more.
-        let coming = if self.page_classes.sorts() { work.erasing } else { ring.leaving };
-        ring.is_over(ring.owned - ring.leaving) || ring.free() + coming < ERASED
-    }
-
-    /// Where data is sorted: whether what was read may wait for the next block that is destaged, because nobody needs a
-    /// block before.
-    #[inline]
-    pub(in crate::ftl) fn tell_whether_it_holds(&mut self, lane: LaneId) {
-        if self.ring.is_used() && self.page_classes.sorts() {
-            let holds = !self.work.lanes[lane.index()].wanted && !self.wants_destage(lane);
-            self.work.lane_mut(lane).holds = holds;
-        }
-    }
-
     /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
     pub(in crate::ftl) fn start_destage(&mut self, lane: LaneId) -> bool {
-        let cleans_first = self.work.lanes[lane.index()].wanted && self.ring.lane(lane).had_turn;
+        let cleans_first = self.work.lanes[lane.index()].wanted && self.space.ring.lane(lane).had_turn;
         !cleans_first
-            && self.wants_destage(lane)
-            && self.allocator.free(lane) > self.work.reserve
+            && self.space.ring.wants_destage(&self.work, &self.page_classes, lane)
+            && self.space.allocator.free(lane) > self.work.reserve
             && self.destage_next(lane)
     }
 
     /// Cleaning has found nothing to do: then it is not its turn, and where it is out of room the ring makes some.
     /// Returns whether a job was begun.
     pub(in crate::ftl) fn destage_instead(&mut self, lane: LaneId) -> bool {
-        self.ring.lane_mut(lane).had_turn = false;
+        self.space.ring.lane_mut(lane).had_turn = false;
         if self.start_destage(lane) {
             return true;
         }
         let work = &self.work.lanes[lane.index()];
-        if self.allocator.free(lane) + work.coming > self.work.reserve || self.ring.lane(lane).owned == 0 {
+        if self.space.allocator.free(lane) + work.coming > self.work.reserve
+            || self.space.ring.lane(lane).owned == 0
+        {
             return false;
         }
         if self.take_from_ring(lane) {
             return false;
         }
-        self.ring.lane_mut(lane).gives_room = true;
-        self.ring.lane(lane).leaving == 0 && self.destage_next(lane)
+        self.space.ring.lane_mut(lane).gives_room = true;
+        self.space.ring.lane(lane).leaving == 0 && self.destage_next(lane)
     }
 
     /// Begins to clean a block for the cache, if that has fewer than it should: one that frees more than it then holds.
     pub(in crate::ftl) fn clean_for_ring(&mut self, lane: LaneId) -> bool {
-        let (ring, coming) = (self.ring.lane(lane), self.work.lanes[lane.index()].coming);
+        let (ring, coming) = (self.space.ring.lane(lane), self.work.lanes[lane.index()].coming);
         let lacks = u64::from(ring.owned + coming) * 101 < u64::from(ring.target) * 100;
-        if !lacks || self.coming(lane) >= self.work.coming_at_most {
+        if !lacks || self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most {
             return false;
         }
         let Some(block) = self.choose_victim(lane) else { return false };
@@ -139,14 +226,18 @@ impl Ftl {
     }
 
     fn destage_next(&mut self, lane: LaneId) -> bool {
-        let next = self.ring.next_to_leave(lane, &self.tables.layout, &self.tables.blocks);
-        let Some(block) = next.filter(|&block| self.fits(lane, block, Cause::Destage)) else { return false };
-        self.coming(lane) < self.work.coming_at_most && self.destage(lane, block)
+        let next = self.space.ring.next_to_leave(lane, &self.tables.layout, &self.tables.blocks);
+        let Some(block) = next.filter(|&block| {
+            self.work.fits(&self.tables, &self.space.allocator, lane, block, Cause::Destage)
+        }) else {
+            return false;
+        };
+        self.space.ring.coming(&self.work, lane) < self.work.coming_at_most && self.destage(lane, block)
     }
 
     /// Begins to destage a block of the ring.
     pub(in crate::ftl) fn destage(&mut self, lane: LaneId, block: BlockId) -> bool {
-        let ring = self.ring.lane_mut(lane);
+        let ring = self.space.ring.lane_mut(lane);
         (ring.had_turn, ring.leaving) = (true, ring.leaving + 1);
         self.work.counts.slc_destaged += 1;
         self.begin(lane, block, Cause::Destage)
@@ -155,33 +246,15 @@ impl Ftl {
     /// A block of the ring is erased: it stays there, or is a full one from now on.
     pub(in crate::ftl) fn ring_block_erased(&mut self, lane: LaneId, block: BlockId) {
         let space = self.space(lane);
-        self.ring.ask(lane, &space);
-        let ring = self.ring.lane_mut(lane);
+        self.space.ring.ask(lane, &space);
+        let ring = self.space.ring.lane_mut(lane);
         if ring.gives_room || ring.is_over(ring.owned) {
             ring.gives_room = false;
             ring.forget(block, &mut self.tables.blocks);
-            self.allocator.give_back(lane, block, &mut self.tables.blocks);
+            self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
         } else {
             ring.put(block, &mut self.tables.blocks);
         }
-    }
-
-    /// Rings have as many blocks as their count says.
-    pub(in crate::ftl) fn check_rings(&self) -> Result<(), String> {
-        let lanes = if self.ring.is_used() { self.tables.layout.lanes } else { 0 };
-        for lane in (0..lanes).map(LaneId) {
-            let first = self.tables.layout.first_block(lane).0;
-            let own = (first..first + self.tables.layout.blocks_per_lane).map(BlockId);
-            let counted = own.filter(|&block| self.tables.blocks.is_one_bit(block)).count() as u32;
-            let said = self.ring.lane(lane).owned;
-            if counted != said {
-                return Err(format!(
-                    "lane {} has {counted} blocks of one bit a cell, its ring says {said}",
-                    lane.0
-                ));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -220,13 +293,13 @@ mod tests {
             drive.fill(0, units).unwrap();
             let (ftl, lane) = (&mut drive.state.ftl, LaneId(0));
             ftl.work.lane_mut(lane).wanted = wanted;
-            ftl.ring.lane_mut(lane).gives_room = false;
-            while ftl.ring.lane(lane).owned > 5 {
+            ftl.space.ring.lane_mut(lane).gives_room = false;
+            while ftl.space.ring.lane(lane).owned > 5 {
                 assert!(ftl.take_from_ring(lane), "no erased block");
             }
             ftl.tend_ring(lane);
-            assert_eq!(ftl.ring.lane(lane).owned, expected, "cleaning is wanted: {wanted}");
-            ftl.check_rings().unwrap();
+            assert_eq!(ftl.space.ring.lane(lane).owned, expected, "cleaning is wanted: {wanted}");
+            ftl.space.ring.check_rings(&ftl.tables).unwrap();
         }
     }
 
@@ -249,7 +322,7 @@ mod tests {
                     (counts.slc_destaged, counts.victims.iter().sum::<u64>())
                 };
                 let ftl = &drive.state.ftl;
-                let is_due = ftl.work.lanes[lane.index()].wanted && ftl.ring.lane(lane).had_turn;
+                let is_due = ftl.work.lanes[lane.index()].wanted && ftl.space.ring.lane(lane).had_turn;
                 let before = seen(&drive);
                 assert!(drive.state.step_here(), "stuck");
                 let after = seen(&drive);

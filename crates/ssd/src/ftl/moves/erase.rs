@@ -13,29 +13,12 @@ use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Ppn, Pun};
 
 impl Ftl {
-    /// Whether emptied blocks wait for their erase until they are opened.
-    #[inline]
-    pub(crate) fn erases_lazily(&self) -> bool {
-        self.work.lazy
-    }
-
-    /// Erases that there may be at once of blocks that are open already, with so many operations in all: each lane can
-    /// have one for each block that it opens, and more once all pages of those are on their way.
-    pub(in crate::ftl) fn late_erases_at_most(&self, operations: usize) -> usize {
-        if !self.work.lazy {
-            return 0;
-        }
-        let each = (self.allocator.streams().all() as u32 + 4).min(self.tables.layout.blocks_per_lane);
-        let filled = operations / self.tables.layout.data_pages_per_block as usize;
-        ((self.tables.layout.lanes * each) as usize + filled) * self.tables.layout.span as usize
-    }
-
     /// The erase of a member of a block. What has left the block is safe: only room is urgent.
     pub(super) fn erase_of(&self, block: BlockId, member: u32) -> Op {
         let lane = self.tables.layout.lane_of(block);
         let due = self.work.lanes[lane.index()].is_due(Cause::Cleaning);
-        let critical = due || self.is_at_reserve(lane);
-        let page_type = if self.tables.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
+        let critical = due || self.work.is_at_reserve(&self.space.allocator, lane);
+        let page_type = if self.tables.blocks.is_one_bit(block) { self.space.ring.page_type() } else { 0 };
         let (cause, at) = (self.tables.blocks.cause(block), self.tables.layout.member(block, member));
         let ppn = Ppn(block.0 * self.tables.layout.pages_per_block);
         Op { tag: block.0, due, critical, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) }
@@ -53,7 +36,7 @@ impl Ftl {
     pub(super) fn shelve(&mut self, block: BlockId) {
         let lane = self.tables.layout.lane_of(block);
         self.reclaim.forget_reads(&self.tables, &mut self.work, block);
-        self.allocator.give_back(lane, block, &mut self.tables.blocks);
+        self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
         self.tables.blocks.set_stale(block);
         self.note_reclaimed(block);
         if self.locks.are_on() {
@@ -70,10 +53,10 @@ impl Ftl {
     #[cold]
     pub(crate) fn erase_all_stale(&mut self, flash: &mut Flash) {
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            for _ in 0..self.allocator.free(lane) {
-                let Some(block) = self.allocator.take_back(lane) else { return };
+            for _ in 0..self.space.allocator.free(lane) {
+                let Some(block) = self.space.allocator.take_back(lane) else { return };
                 if !self.tables.blocks.is_stale(block) || self.erase_at_rest(flash, block) {
-                    self.allocator.give_back(lane, block, &mut self.tables.blocks);
+                    self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
                 } else {
                     self.retire(block);
                 }
@@ -88,7 +71,7 @@ impl Ftl {
             let mut op = self.erase_of(block, member);
             flash.do_at_once(&mut op);
             self.effects.tell_at_once(&self.tables.layout, &op, &[]);
-            self.note_erase(flash, block, op.at.block);
+            self.ages.note_erase(&mut self.tables, &mut self.work, flash, block, op.at.block);
             self.tables.blocks.program_done(block);
             let is_last = self.tables.blocks.erase_done(block, op.outcome == Outcome::Fail);
             if self.locks.are_on() {
@@ -153,7 +136,7 @@ impl Ftl {
     /// what was meant for it by then is programmed, and moves.
     #[cold]
     pub(super) fn on_late_erase(&mut self, flash: &mut Flash, block: BlockId, op: &Op) {
-        self.note_erase(flash, block, op.at.block);
+        self.ages.note_erase(&mut self.tables, &mut self.work, flash, block, op.at.block);
         let is_last = self.tables.blocks.erase_done(block, false);
         self.tell_late_erase(block, op);
         if self.locks.are_on() {

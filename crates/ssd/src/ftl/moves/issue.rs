@@ -20,15 +20,9 @@ impl Ftl {
         lane: LaneId,
     ) -> Op {
         let due = !flash.is_instant() && self.work.lanes[lane.index()].is_due(cause);
-        let critical = due || !flash.is_instant() && self.is_at_reserve(lane);
+        let critical = due || !flash.is_instant() && self.work.is_at_reserve(&self.space.allocator, lane);
         let priority = if kind.reads() { Priority::Low } else { Priority::Medium };
-        Op { tag: lane.0, due, critical, priority, ..self.op(kind, cause, page) }
-    }
-
-    /// Whether a lane has no free block beside its reserve: what makes room there cannot wait.
-    #[inline]
-    pub(super) fn is_at_reserve(&self, lane: LaneId) -> bool {
-        self.allocator.free(lane) <= self.work.reserve
+        Op { tag: lane.0, due, critical, priority, ..self.space.ring.op(&self.tables, kind, cause, page) }
     }
 
     /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the
@@ -61,7 +55,7 @@ impl Ftl {
     pub(super) fn apply_before(&mut self, flash: &mut Flash, op: &Op) {
         if !self.outbox.is_empty() {
             let filled_by = self.tables.blocks.stream(self.tables.layout.block_of_page(op.ppn).0);
-            if self.allocator.streams().is_shared(filled_by) {
+            if self.space.allocator.streams().is_shared(filled_by) {
                 self.apply_outbox(flash);
             }
         }

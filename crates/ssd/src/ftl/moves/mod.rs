@@ -10,4 +10,5 @@ mod pace;
 mod place;
 pub(in crate::ftl) mod reclaim;
 pub(in crate::ftl) mod replicate;
+mod room;
 pub(in crate::ftl) mod victims;

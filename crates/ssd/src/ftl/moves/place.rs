@@ -43,21 +43,29 @@ impl Ftl {
     /// The stream that a unit moved for this cause would go to.
     pub(in crate::ftl) fn peek_stream_of_move(&mut self, cause: Cause, unit: &UnitRef) -> StreamId {
         let peek = |policy: &mut stream::Policy, moved| policy.peek_move(moved);
-        stream_for((&mut self.stream, self.allocator.streams()), cause, unit, self.tables.clock, peek)
+        stream_for((&mut self.stream, self.space.allocator.streams()), cause, unit, self.tables.clock, peek)
     }
 
     /// A unit moved for this cause, in the stream that it goes to.
     pub(in crate::ftl) fn in_stream_of_move(&mut self, cause: Cause, unit: UnitRef) -> UnitRef {
-        let to =
-            stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.tables.clock);
+        let to = stream_of_move(
+            (&mut self.stream, self.space.allocator.streams()),
+            cause,
+            &unit,
+            self.tables.clock,
+        );
         unit.in_stream(to.0)
     }
 
     /// A unit waits for a page of its stream.
     #[inline]
     pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
-        let to =
-            stream_of_move((&mut self.stream, self.allocator.streams()), cause, &unit, self.tables.clock);
+        let to = stream_of_move(
+            (&mut self.stream, self.space.allocator.streams()),
+            cause,
+            &unit,
+            self.tables.clock,
+        );
         let unit = unit.in_stream(to.0);
         if self.page_classes.sorts() {
             // It was asked about when it was read.
@@ -67,36 +75,12 @@ impl Ftl {
         self.work.lane_mut(lane).gathered[to.index()].push(unit);
     }
 
-    /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare, unless
-    /// pages have lanes of their own; if there is none, what another stream of moves has left in its block. Streams
-    /// kept apart must not keep each other waiting: the blocks that would make room may be those that the units come
-    /// from.
-    pub(in crate::ftl) fn move_target(&mut self, lane: LaneId, stream: StreamId) -> Option<Allocated> {
-        let lanes = if self.is_static() { 0 } else { self.tables.layout.lanes };
-        let (blocks, clock, reserve) = (&mut self.tables.blocks, self.tables.clock, self.work.reserve);
-        let allocator = &mut self.allocator;
-        if let Some(found) = allocator.page_in(lane, stream, 0, blocks, clock) {
-            return Some(found);
-        }
-        let others = (0..lanes).map(LaneId).filter(|&other| other != lane);
-        for other in others {
-            if let Some(found) = allocator.page_in(other, stream, reserve, blocks, clock) {
-                return Some(found);
-            }
-        }
-        let streams = allocator.streams();
-        let shared = (0..streams.all() as u8).map(StreamId);
-        shared
-            .filter(|&other| other != stream && (!streams.is_of_host(other) || streams.is_of_moves(other)))
-            .find_map(|other| allocator.page_in(lane, other, 0, blocks, clock))
-    }
-
     /// Programs full pages of gathered units, stream by stream; the rest too, if told so or nothing more will join
     /// them.
     pub(in crate::ftl) fn program_all_gathered(&mut self, flash: &mut Flash, lane: LaneId, rest: bool) {
         if self.work.lanes[lane.index()].has_gathered() {
             let mut room = [UnitRef::PADDING; UNITS_AT_MOST];
-            self.program_streams(flash, lane, (0..self.allocator.streams().all(), rest), &mut room);
+            self.program_streams(flash, lane, (0..self.space.allocator.streams().all(), rest), &mut room);
         }
     }
 
@@ -109,7 +93,7 @@ impl Ftl {
         cause: Cause,
         room: &mut PageUnits,
     ) -> bool {
-        let cold = self.allocator.streams().cold().index();
+        let cold = self.space.allocator.streams().cold().index();
         let streams = if cause == Cause::WearLeveling { cold..cold + 1 } else { 0..cold };
         self.program_streams(flash, lane, (streams, false), room)
     }
@@ -152,14 +136,17 @@ impl Ftl {
                 return true;
             }
             let source = Pun(work.gathered[which].all()[0].source);
-            let Some(found) = self.move_target(lane, stream) else { return false };
+            let Some(found) = self.space.move_target(&mut self.tables, self.work.reserve, lane, stream)
+            else {
+                return false;
+            };
             let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(source));
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
             let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
             self.erase_if_opened(flash, found);
             self.work.lane_mut(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
-                count = self.fill_up(lane, stream, count, &mut units[..per_page]);
+                count = self.work.fill_up(&self.space.allocator, lane, stream, count, &mut units[..per_page]);
             }
             self.work.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
@@ -192,7 +179,7 @@ impl Ftl {
         let per_page = self.tables.layout.units_per_page as usize;
         loop {
             // What is next and has died while it waited leaves without a page.
-            while let Some(dead) = self.take_dead(lane, stream) {
+            while let Some(dead) = self.work.take_dead(&self.tables, lane, stream) {
                 self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(dead.source)));
             }
             let work = &self.work.lanes[lane.index()];
@@ -203,9 +190,16 @@ impl Ftl {
             if work.programs >= self.work.in_flight_at_most {
                 return false;
             }
-            let Some(found) = self.move_target(lane, stream) else { return false };
-            let count =
-                self.take_sorted(lane, (stream, self.class_of_page(found.page)), &mut units[..per_page]);
+            let Some(found) = self.space.move_target(&mut self.tables, self.work.reserve, lane, stream)
+            else {
+                return false;
+            };
+            let count = self.work.take_sorted(
+                &self.space.allocator,
+                lane,
+                (stream, self.class_of_page(found.page)),
+                &mut units[..per_page],
+            );
             let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(Pun(units[0].source)));
             let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
             let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
@@ -216,59 +210,11 @@ impl Ftl {
         }
     }
 
-    /// The next unit of one of a stream's queues, if it has died since it was read.
-    fn take_dead(&mut self, lane: LaneId, stream: StreamId) -> Option<UnitRef> {
-        let map = &self.tables.map;
-        let is_dead = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) != Pun(unit.source);
-        self.work.lanes[lane.index()].sorted.take_dead(stream, is_dead)
-    }
-
-    /// Units for a page of a class: of its stream, and, should those not fill it, of others, as [`Ftl::fill_up`] says.
-    /// How many there are.
-    fn take_sorted(&mut self, lane: LaneId, (stream, class): (StreamId, u8), page: &mut [UnitRef]) -> usize {
-        let streams = self.allocator.streams();
-        let others = if stream == streams.cold() { 0 } else { streams.count };
-        let from = core::iter::once(stream).chain((0..others).map(StreamId).filter(|&other| other != stream));
-        let mut count = 0;
-        for from in from {
-            while count < page.len()
-                && let Some((unit, is_own)) = self.work.lane_mut(lane).sorted.take(from, class)
-            {
-                page[count] = unit.in_stream(stream.0);
-                count += 1;
-                self.work.counts.note_class(is_own);
-                self.work.counts.mixed_units += u64::from(from != stream);
-            }
-        }
-        count
-    }
-
-    /// Gathered units of other streams take the places that those of a stream would leave empty in a page; how many
-    /// there are in it now.
-    fn fill_up(&mut self, lane: LaneId, stream: StreamId, had: usize, page: &mut [UnitRef]) -> usize {
-        let streams = self.allocator.streams();
-        if stream == streams.cold() {
-            return had;
-        }
-        let mut count = had;
-        let work = &mut self.work.lanes[lane.index()];
-        for (at, others) in work.gathered.iter_mut().enumerate().take(usize::from(streams.count)) {
-            let some = others.len().min(page.len() - count);
-            if at != stream.index() && some > 0 {
-                others.take(some, &mut page[count..]);
-                page[count..count + some].iter_mut().for_each(|unit| *unit = unit.in_stream(stream.0));
-                count += some;
-            }
-        }
-        self.work.counts.mixed_units += (count - had) as u64;
-        count
-    }
-
     /// Units of a moving block are in the controller.
     pub(in crate::ftl) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
         let block = self.tables.layout.block_of_page(op.ppn).0;
-        if op.cause != Cause::Sanitize && self.is_dealt_from(lane, block) {
+        if op.cause != Cause::Sanitize && self.work.is_dealt_from(lane, block) {
             return self.on_dealt_read(flash, id, op, lane);
         }
         let (units, count) = flash.pool.take(id);
@@ -301,10 +247,10 @@ impl Ftl {
         if self.page_classes.sorts() {
             return self.sort_read(lane, (cause, block), units);
         }
-        let Ftl { tables: Tables { map, blocks, clock, .. }, stream, work, allocator, .. } = self;
+        let Ftl { tables: Tables { map, blocks, clock, .. }, stream, work, space, .. } = self;
         let gathered = &mut work.lanes[lane.index()].gathered;
         let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
-        let streams = allocator.streams();
+        let streams = space.allocator.streams();
         if let Some(only) = streams.only_for(cause)
             && units.iter().all(is_there)
         {
@@ -333,8 +279,12 @@ impl Ftl {
                 emptied |= self.tables.blocks.arrive(block);
                 continue;
             }
-            let to =
-                stream_of_move((&mut self.stream, self.allocator.streams()), cause, unit, self.tables.clock);
+            let to = stream_of_move(
+                (&mut self.stream, self.space.allocator.streams()),
+                cause,
+                unit,
+                self.tables.clock,
+            );
             // Destaging is no move (assumed: RHS leaves it open).
             let (class, lowered) = match cause {
                 Cause::Destage => (self.page_classes.peek(lpn), false),
@@ -501,7 +451,7 @@ impl Ftl {
         }
         if self.tables.blocks.is_one_bit(block) {
             let lane = self.tables.layout.lane_of(block);
-            self.ring.lane_mut(lane).forget(block, &mut self.tables.blocks);
+            self.space.ring.lane_mut(lane).forget(block, &mut self.tables.blocks);
         }
     }
 
@@ -512,7 +462,7 @@ impl Ftl {
         if self.tables.blocks.state(block) != BlockState::Erasing {
             return self.on_late_erase(flash, block, op);
         }
-        self.note_erase(flash, block, op.at.block);
+        self.ages.note_erase(&mut self.tables, &mut self.work, flash, block, op.at.block);
         if self.locks.are_on() && self.tables.layout.span > 1 {
             self.locks.note_erased_member(&self.tables, &mut self.work, block, op.at.block);
         }
@@ -532,7 +482,7 @@ impl Ftl {
         self.effects.push(Effect::Erase { first, units });
         let destaged = self.tables.blocks.cause(block) == Cause::Destage;
         if destaged {
-            self.ring.lane_mut(lane).leaving -= 1;
+            self.space.ring.lane_mut(lane).leaving -= 1;
         }
         let is_dead = self.ages.is_dead(&self.tables.blocks, block);
         if self.tables.blocks.is_failing(block) || is_dead {
@@ -542,7 +492,7 @@ impl Ftl {
             if self.tables.blocks.is_one_bit(block) {
                 self.ring_block_erased(lane, block);
             } else {
-                self.allocator.give_back(lane, block, &mut self.tables.blocks);
+                self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
             }
             self.note_reclaimed(block);
         }

@@ -364,12 +364,6 @@ impl Reclaim {
 }
 
 impl Ftl {
-    /// Whether reads have put something on a list since [`Ftl::look_at_candidates`].
-    #[inline]
-    pub fn has_new_candidates(&self) -> bool {
-        self.work.looks.any()
-    }
-
     /// Lets the lanes whose lists have grown look at them.
     pub fn look_at_candidates(&mut self, flash: &mut Flash) {
         while let Some(lane) = self.work.looks.take_next() {
@@ -395,7 +389,8 @@ impl Ftl {
     fn next_candidate(&mut self, flash: &mut Flash, lane: LaneId, mut passed: usize) -> bool {
         loop {
             // A claim that came to nothing: the host may have the block, if nothing is on its way that counts on it.
-            if !(self.locks.are_on() && self.work.lane_mut(lane).is_moving()) && self.allocator.unclaim(lane)
+            if !(self.locks.are_on() && self.work.lane_mut(lane).is_moving())
+                && self.space.allocator.unclaim(lane)
             {
                 self.waits.come(Lack::Page);
             }
@@ -442,11 +437,11 @@ impl Ftl {
             return self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
         };
         if state == BlockState::Open {
-            if !self.may_abandon(lane, block) {
+            if !self.work.may_abandon(&self.space.allocator, lane, block) {
                 return Looked::Waits;
             }
             // Closed, it is asked about again: what was yet to be written need not leave it.
-            self.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+            self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
             self.tables.replicas.close_off(&self.tables.layout, block);
             return self.look_at(flash, lane, candidate, passed);
         }
@@ -489,20 +484,10 @@ impl Ftl {
         has_room
     }
 
-    /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs
-    /// to the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
-    pub(super) fn may_abandon(&mut self, lane: LaneId, block: BlockId) -> bool {
-        let work = &self.work.lanes[lane.index()];
-        let busy = work.has_job() || work.is_dealing() || work.reads > 0 || work.has_gathered();
-        let spare = self.allocator.free(lane) > self.work.reserve;
-        let may = self.allocator.is_open_for_host(lane, block, false) || (!busy && spare);
-        self.work.lane_mut(lane).candidates.lacks_room |= !may && !spare;
-        may
-    }
-
     /// Begins moving a whole block to where cleaning's data goes, if there is room.
     fn begin_whole(&mut self, flash: &Flash, lane: LaneId, candidate: Candidate) -> Looked {
-        let room = self.fits(lane, candidate.block, Cause::ReadReclaim);
+        let room =
+            self.work.fits(&self.tables, &self.space.allocator, lane, candidate.block, Cause::ReadReclaim);
         let deals = self.reclaim.deals;
         let work = self.work.lane_mut(lane);
         work.candidates.lacks_room = !room || (work.candidates.lacks_room && !deals);
@@ -544,10 +529,10 @@ mod tests {
             let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
             let block = ftl.tables.layout.block_of_unit(ftl.tables.map.lookup(Lpn(0)));
             ftl.reclaim.list(&ftl.tables, &mut ftl.work, Candidate { block, member: 0 }, Urgency::Now);
-            assert!(ftl.allocator.claim(LANE, false));
+            assert!(ftl.space.allocator.claim(LANE, false));
             ftl.work.lane_mut(LANE).reads = reads;
             ftl.start_reclaim(flash, LANE);
-            assert_eq!(ftl.allocator.has_claims(), is_kept, "{sanitize}, {reads} reads");
+            assert_eq!(ftl.space.allocator.has_claims(), is_kept, "{sanitize}, {reads} reads");
         }
     }
 }

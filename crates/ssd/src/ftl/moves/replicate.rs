@@ -67,7 +67,8 @@ impl Ftl {
             return;
         }
         let page = self.tables.layout.page_of_unit(first).0;
-        let mut read = Op { tag: to, ..self.op(OpKind::Read, Cause::Replication, page) };
+        let mut read =
+            Op { tag: to, ..self.space.ring.op(&self.tables, OpKind::Read, Cause::Replication, page) };
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
         self.tables.blocks.leave(candidate.block, count as u32);
         self.tables.replicas.promised[to as usize] += 1;
@@ -107,7 +108,8 @@ impl Ftl {
         }
         let page = self.tables.replicas.take_page(&self.tables.layout, op.tag);
         self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
-        let program = Op { tag: lane.0, ..self.op(OpKind::Program, Cause::Replication, page) };
+        let program =
+            Op { tag: lane.0, ..self.space.ring.op(&self.tables, OpKind::Program, Cause::Replication, page) };
         let mut program = self.tables.bound_for(self.tables.layout.block_of_page(page).0, program);
         if self.issue_move(flash, lane, &mut program, &units[..count]) {
             self.replica_programmed(flash, &program, &units[..count]);

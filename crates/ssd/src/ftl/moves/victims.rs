@@ -68,11 +68,11 @@ impl Victims {
 impl Ftl {
     /// Cleaning begins to empty a block.
     pub(super) fn note_victim(&mut self, block: BlockId) {
-        let stream = self.allocator.streams().of_policy(self.tables.blocks.stream(block));
+        let stream = self.space.allocator.streams().of_policy(self.tables.blocks.stream(block));
         let (live, units) = (self.tables.blocks.live(block), self.tables.layout.data_units_per_block());
         let class = usize::from(self.stream.class(stream)).min(CLASSES - 1);
-        if self.ring.is_used() {
-            self.ring.lane_mut(self.tables.layout.lane_of(block)).had_turn = false;
+        if self.space.ring.is_used() {
+            self.space.ring.lane_mut(self.tables.layout.lane_of(block)).had_turn = false;
         }
         let counts = &mut self.work.counts;
         counts.victims[class] += 1;

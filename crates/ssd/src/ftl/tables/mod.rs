@@ -13,7 +13,7 @@ use crate::nand::order::PageOrder;
 use crate::observe::Source;
 use crate::sections::Sections;
 use crate::signals::Spare;
-use crate::units::{BlockId, Lpn, Ppn, Pun};
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 use blocks::{BlockState, Blocks};
 use facts::FactsTable;
 use layout::Layout;
@@ -214,5 +214,9 @@ impl Tables {
     /// Whether data from a place in flash is secured.
     pub fn is_secured(&self, from: Source) -> bool {
         matches!(from, Source::Flash(unit) if self.facts.is_secured(unit))
+    }
+
+    pub(in crate::ftl) fn lane_at(&self, turn: u32) -> LaneId {
+        LaneId(self.layout.lane_order[turn as usize])
     }
 }

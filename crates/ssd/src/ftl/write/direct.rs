@@ -62,7 +62,7 @@ impl Ftl {
         if !self.direct.waiting.is_empty() {
             return self.sort_directly(flash, lpns, moved);
         }
-        let stream = StreamId(self.allocator.streams().of_host.trailing_zeros() as u8);
+        let stream = StreamId(self.space.allocator.streams().of_host.trailing_zeros() as u8);
         let units_per_page = self.tables.layout.units_per_page as usize;
         for (n, page_units) in lpns.chunks(units_per_page).enumerate() {
             self.tables.prefetch_ahead(lpns, n * units_per_page, page_units.len());
@@ -150,12 +150,14 @@ impl Ftl {
         let units_per_page = self.tables.layout.units_per_page;
         let lpn = Lpn(page_units[0]);
         let found = match moved {
-            true => self.full_page(lpn, stream, false),
-            false => self.host_page(lpn, stream, false),
+            true => self.space.full_page(&mut self.tables, &self.work, lpn, stream, false),
+            false => self.space.host_page(&mut self.tables, &self.work, lpn, stream, false),
         };
         let Some(found) = found else { return Written::NoRoom };
         let (block, _) = self.tables.layout.block_of_page(found.page);
-        let mut op = self.tables.bound_for(block, self.op(OpKind::Program, Cause::Host, found.page));
+        let mut op = self
+            .tables
+            .bound_for(block, self.space.ring.op(&self.tables, OpKind::Program, Cause::Host, found.page));
         self.erase_if_opened(flash, found);
         flash.do_at_once(&mut op);
         let class = if self.locks.are_on() { self.locks.class_of(0) } else { 0 };
@@ -169,7 +171,7 @@ impl Ftl {
             for (i, &lpn) in (0..).zip(page_units) {
                 let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
                 self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
-                let facts = facts.with_sequence(self.sequence + u64::from(i) + 1);
+                let facts = facts.with_sequence(self.gather.sequence + u64::from(i) + 1);
                 self.commit(lpn, to, facts, Death::Ended);
                 self.effects.push(Effect::Place { lpn, to });
             }
@@ -178,7 +180,7 @@ impl Ftl {
             } else {
                 self.tables.clock += count;
                 self.work.counts.host_units += count;
-                self.note_bypass(found.page, page_units.len());
+                self.space.ring.note_bypass(&self.tables, &mut self.work, found.page, page_units.len());
             }
         }
         if outcome == Outcome::Fail {
@@ -189,7 +191,7 @@ impl Ftl {
                 }
             }
         }
-        self.sequence += count;
+        self.gather.sequence += count;
         self.after_program(flash, block, outcome == Outcome::Fail);
         if found.opened && self.work.pace == Pace::Relaxed {
             self.check_lane(flash, found.lane);
@@ -205,7 +207,7 @@ impl Ftl {
     #[cold]
     fn tell_page(&mut self, op: Op, lpns: &[u32], facts: Facts) {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        for ((sequence, unit), &lpn) in (self.sequence + 1..).zip(&mut units).zip(lpns) {
+        for ((sequence, unit), &lpn) in (self.gather.sequence + 1..).zip(&mut units).zip(lpns) {
             *unit = UnitRef::new(lpn, NONE).with_facts(facts.with_sequence(sequence));
         }
         self.effects.tell_at_once(&self.tables.layout, &op, &units[..lpns.len()]);

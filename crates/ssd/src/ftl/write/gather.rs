@@ -92,6 +92,8 @@ pub struct Gather {
     parked_at: Box<[List]>,
     /// Units parked.
     parked: u32,
+    /// Units whose programs were issued.
+    pub(in crate::ftl) sequence: u64,
 }
 
 impl Gather {
@@ -110,6 +112,7 @@ impl Gather {
             waiting: 0,
             parked_at: vec![List::EMPTY; turns as usize].into_boxed_slice(),
             parked: 0,
+            sequence: 0,
         }
     }
 

@@ -3,8 +3,11 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::stream::{Leaving, Said, StreamId, Written};
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::facts::Death;
-use crate::ftl::write::waits::Lack;
+use crate::ftl::work::Work;
+use crate::ftl::write::gather::Gather;
+use crate::ftl::write::waits::{Lack, Waits};
 use crate::ftl::{Ftl, Programmed};
 use crate::nand::Outcome;
 use crate::observe::Effect;
@@ -31,6 +34,87 @@ pub enum Paged {
     Parked,
     /// There is no page for them.
     NoRoom,
+}
+
+impl Gather {
+    /// Units that wait in line for a lane of their own are not tried one by one, but somebody waits for room.
+    #[inline]
+    pub fn note_parked(&mut self, waits: &mut Waits) {
+        if self.parked() > 0 {
+            waits.lack(Lack::Page);
+        }
+    }
+
+    /// The oldest units of a stream, a page of them at most: how many, and their bytes. Should they not fill it, units
+    /// of other streams take the places that would be left empty.
+    #[inline]
+    pub(in crate::ftl) fn take_units(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        (stream, class): (StreamId, u8),
+        units: &mut [UnitRef; UNITS_AT_MOST],
+    ) -> (usize, u32) {
+        let (mut count, mut bytes) = (self.page_of(stream), 0);
+        for unit in &mut units[..count] {
+            bytes += self.take_unit(work, (stream, class), stream, unit);
+        }
+        if count < tables.layout.units_per_page as usize {
+            (count, bytes) = self.take_from_others(tables, work, (stream, class), units, (count, bytes));
+        }
+        self.pass_turn(stream);
+        (count, bytes)
+    }
+
+    /// Units of other streams take the places that would be left empty.
+    #[inline(never)]
+    pub(in crate::ftl) fn take_from_others(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        (stream, class): (StreamId, u8),
+        units: &mut [UnitRef; UNITS_AT_MOST],
+        (mut count, mut bytes): (usize, u32),
+    ) -> (usize, u32) {
+        while count < tables.layout.units_per_page as usize
+            && let Some(other) = self.next_stream()
+        {
+            bytes += self.take_unit(work, (other, class), stream, &mut units[count]);
+            work.counts.mixed_units += 1;
+            count += 1;
+        }
+        (count, bytes)
+    }
+
+    /// The oldest unit of a stream goes to a page of a class, of another stream or its own: how many bytes of it hold
+    /// data.
+    #[inline(always)]
+    pub(in crate::ftl) fn take_unit(
+        &mut self,
+        work: &mut Work,
+        (stream, class): (StreamId, u8),
+        to: StreamId,
+        unit: &mut UnitRef,
+    ) -> u32 {
+        let (slot, is_own) = self.oldest(stream, class);
+        if self.sorts() {
+            work.counts.note_class(is_own);
+        }
+        let waiting = *self.get(slot);
+        self.take(slot);
+        self.sequence += 1;
+        let facts = waiting.facts.with_sequence(self.sequence).with_stream(u64::from(to.0));
+        *unit = UnitRef::new(waiting.lpn.0, slot.0).with_facts(facts);
+        waiting.bytes
+    }
+
+    /// A unit was programmed in vain: it waits again, and what its place in flash says is of no use.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn take_back(&mut self, tables: &mut Tables, lpn: Lpn, to: Pun, slot: SlotId) {
+        tables.map.note_stray(lpn, to);
+        self.put_back(slot);
+    }
 }
 
 impl Ftl {
@@ -86,7 +170,7 @@ impl Ftl {
     #[inline]
     pub(super) fn stream_of_write(&mut self, lpn: Lpn, said: Said, again: bool) -> StreamId {
         let stream = self.stream.of_write(Written { lpn, said, clock: self.tables.clock, again });
-        let takes = self.allocator.streams().is_of_host(stream);
+        let takes = self.space.allocator.streams().is_of_host(stream);
         assert!(takes, "ftl.stream put host data in stream {}, which takes none", stream.0);
         self.tells_apart |= stream.0 > 0;
         stream
@@ -141,20 +225,12 @@ impl Ftl {
         *unit = if has_begun { unit.given_up() } else { UnitRef::new(NONE, unit.source).given_up() };
     }
 
-    /// Units that wait in line for a lane of their own are not tried one by one, but somebody waits for room.
-    #[inline]
-    pub fn note_parked(&mut self) {
-        if self.gather.parked() > 0 {
-            self.waits.lack(Lack::Page);
-        }
-    }
-
     /// What waits in line for lanes that have room may go on.
     pub fn unpark(&mut self) {
         let turns = if self.gather.parked() > 0 { self.tables.layout.lanes } else { 0 };
         for turn in 0..turns {
             let stream = self.gather.oldest_parked(turn).map(|unit| unit.stream);
-            if stream.is_some_and(|stream| self.has_host_page(turn, stream)) {
+            if stream.is_some_and(|stream| self.space.has_host_page(&self.tables, turn, stream)) {
                 self.gather.unpark(turn);
             }
         }
@@ -166,28 +242,29 @@ impl Ftl {
         let Some(stream) = self.gather.next_stream() else { return Paged::NoRoom };
         let oldest = self.gather.oldest(stream, 0).0;
         let lpn = self.gather.get(oldest).lpn;
-        if let Some(turn) = self.turn_of(lpn)
-            && (self.gather.is_line(turn) || !self.has_host_page(turn, stream))
+        if let Some(turn) = self.space.placement.turn_of(lpn)
+            && (self.gather.is_line(turn) || !self.space.has_host_page(&self.tables, turn, stream))
         {
             self.gather.park(oldest, turn);
             self.waits.lack(Lack::Page);
             return Paged::Parked;
         }
         let paced = self.work.paces_host && !flash.is_instant();
-        let Some(found) = self.host_page(lpn, stream, paced) else {
+        let Some(found) = self.space.host_page(&mut self.tables, &self.work, lpn, stream, paced) else {
             self.waits.lack(Lack::Page);
             return Paged::NoRoom;
         };
         self.erase_if_opened(flash, found);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let class = if self.gather.sorts() { self.class_of_page(found.page) } else { 0 };
-        let (count, bytes) = self.take_units((stream, class), &mut units);
+        let (count, bytes) =
+            self.gather.take_units(&self.tables, &mut self.work, (stream, class), &mut units);
         self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
-        self.note_bypass(found.page, count);
+        self.space.ring.note_bypass(&self.tables, &mut self.work, found.page, count);
         // A page that begins with what is promoted is a page of it.
         let is_promoted = units[0].facts().promoted() > 0;
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
-        let op = Op { bytes, ..self.op(OpKind::Program, cause, found.page) };
+        let op = Op { bytes, ..self.space.ring.op(&self.tables, OpKind::Program, cause, found.page) };
         let op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
         let id = self.issue(flash, op, &units[..count]);
         self.waits.grant(Lack::Page, self.gather.parked() > 0);
@@ -195,14 +272,6 @@ impl Ftl {
             self.check_lane(flash, found.lane);
         }
         Paged::Programs(id)
-    }
-
-    /// Host data takes a page: where there is a cache, and it is none of it, the cache was full.
-    #[inline]
-    pub(in crate::ftl) fn note_bypass(&mut self, page: Ppn, units: usize) {
-        if self.ring.is_used() && !self.tables.blocks.is_one_bit(self.tables.layout.block_of_page(page).0) {
-            self.work.counts.slc_bypassed += units as u64;
-        }
     }
 
     /// The class of a page; 0 if data is not sorted by it.
@@ -213,67 +282,6 @@ impl Ftl {
         }
         let at = self.tables.layout.locate(page);
         self.page_classes.of_type(self.tables.order.page_type(at.page))
-    }
-
-    /// The oldest units of a stream, a page of them at most: how many, and their bytes. Should they not fill it, units
-    /// of other streams take the places that would be left empty.
-    #[inline]
-    fn take_units(
-        &mut self,
-        (stream, class): (StreamId, u8),
-        units: &mut [UnitRef; UNITS_AT_MOST],
-    ) -> (usize, u32) {
-        let (mut count, mut bytes) = (self.gather.page_of(stream), 0);
-        for unit in &mut units[..count] {
-            bytes += self.take_unit((stream, class), stream, unit);
-        }
-        if count < self.tables.layout.units_per_page as usize {
-            (count, bytes) = self.take_from_others((stream, class), units, (count, bytes));
-        }
-        self.gather.pass_turn(stream);
-        (count, bytes)
-    }
-
-    /// Units of other streams take the places that would be left empty.
-    #[inline(never)]
-    fn take_from_others(
-        &mut self,
-        (stream, class): (StreamId, u8),
-        units: &mut [UnitRef; UNITS_AT_MOST],
-        (mut count, mut bytes): (usize, u32),
-    ) -> (usize, u32) {
-        while count < self.tables.layout.units_per_page as usize
-            && let Some(other) = self.gather.next_stream()
-        {
-            bytes += self.take_unit((other, class), stream, &mut units[count]);
-            self.work.counts.mixed_units += 1;
-            count += 1;
-        }
-        (count, bytes)
-    }
-
-    /// The oldest unit of a stream goes to a page of a class, of another stream or its own: how many bytes of it hold
-    /// data.
-    #[inline(always)]
-    fn take_unit(&mut self, (stream, class): (StreamId, u8), to: StreamId, unit: &mut UnitRef) -> u32 {
-        let (slot, is_own) = self.gather.oldest(stream, class);
-        if self.gather.sorts() {
-            self.work.counts.note_class(is_own);
-        }
-        let waiting = *self.gather.get(slot);
-        self.gather.take(slot);
-        self.sequence += 1;
-        let facts = waiting.facts.with_sequence(self.sequence).with_stream(u64::from(to.0));
-        *unit = UnitRef::new(waiting.lpn.0, slot.0).with_facts(facts);
-        waiting.bytes
-    }
-
-    /// A unit was programmed in vain: it waits again, and what its place in flash says is of no use.
-    #[cold]
-    #[inline(never)]
-    fn take_back(&mut self, lpn: Lpn, to: Pun, slot: SlotId) {
-        self.tables.map.note_stray(lpn, to);
-        self.gather.put_back(slot);
     }
 
     /// A page of host data is programmed, or it has failed.
@@ -300,7 +308,7 @@ impl Ftl {
                 // What the spare area says, if anything, though nobody will read it.
                 self.tables.map.note_stray(Lpn(unit.lpn), to);
             } else if failed {
-                self.take_back(Lpn(unit.lpn), to, slot);
+                self.gather.take_back(&mut self.tables, Lpn(unit.lpn), to, slot);
             } else {
                 match locks {
                     true => self.locks.forget_replica(&mut self.tables, &mut self.work, Lpn(unit.lpn)),

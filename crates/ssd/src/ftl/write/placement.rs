@@ -4,12 +4,13 @@
 //! does: page n has the turn n modulo the number of lanes. Whatever moves stays in its lane, so a lane never holds more
 //! than its share of the logical space, and what a drive of one lane needs to go on cleaning is enough for each.
 
-use crate::ftl::Ftl;
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::work::Work;
 use crate::ftl::write::open::{Allocated, Allocator};
+use crate::ftl::write::ring::Ring;
 use crate::sections;
 use crate::sections::Sections;
 use crate::units::{BlockId, Divisor, LaneId, Lpn, Pun};
@@ -24,61 +25,89 @@ pub(in crate::ftl) enum Placement {
     Static(Divisor),
 }
 
-impl Placement {
-    pub fn new(cfg: &Sections, layout: &Layout) -> Self {
-        match cfg.allocation.placement {
-            sections::Placement::Dynamic => Placement::Dynamic,
-            sections::Placement::Static => Placement::Static(Divisor::new(layout.lanes)),
-        }
-    }
+/// Where pages for data come from: open blocks and free ones, in the lanes that they are taken from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Space {
+    /// Which block is filled, and which is next.
+    pub allocator: Allocator,
+    /// Which lane takes a host page.
+    pub(in crate::ftl) placement: Placement,
+    /// The cache of host writes.
+    pub ring: Ring,
 }
 
-impl Ftl {
-    /// Where pages have lanes of their own: the turn of the page that a logical unit is.
-    #[inline]
-    pub(in crate::ftl) fn turn_of(&self, lpn: Lpn) -> Option<u32> {
-        match self.placement {
-            Placement::Dynamic => None,
-            Placement::Static(lanes) => Some(lanes.split(lpn.0).1),
+impl Space {
+    /// The next page for moved data: in the same lane; should that be full, in any lane with blocks to spare, unless
+    /// pages have lanes of their own; if there is none, what another stream of moves has left in its block. Streams
+    /// kept apart must not keep each other waiting: the blocks that would make room may be those that the units come
+    /// from.
+    pub(in crate::ftl) fn move_target(
+        &mut self,
+        tables: &mut Tables,
+        reserve: u32,
+        lane: LaneId,
+        stream: StreamId,
+    ) -> Option<Allocated> {
+        let lanes = if self.placement.is_static() { 0 } else { tables.layout.lanes };
+        let (blocks, clock) = (&mut tables.blocks, tables.clock);
+        let allocator = &mut self.allocator;
+        if let Some(found) = allocator.page_in(lane, stream, 0, blocks, clock) {
+            return Some(found);
         }
-    }
-
-    /// Whether lanes keep their data to themselves.
-    #[inline]
-    pub(in crate::ftl) fn is_static(&self) -> bool {
-        matches!(self.placement, Placement::Static(_))
-    }
-
-    fn lane_at(&self, turn: u32) -> LaneId {
-        LaneId(self.tables.layout.lane_order[turn as usize])
+        let others = (0..lanes).map(LaneId).filter(|&other| other != lane);
+        for other in others {
+            if let Some(found) = allocator.page_in(other, stream, reserve, blocks, clock) {
+                return Some(found);
+            }
+        }
+        let streams = allocator.streams();
+        let shared = (0..streams.all() as u8).map(StreamId);
+        shared
+            .filter(|&other| other != stream && (!streams.is_of_host(other) || streams.is_of_moves(other)))
+            .find_map(|other| allocator.page_in(lane, other, 0, blocks, clock))
     }
 
     /// The next page for host data that begins with a logical unit: in the cache, if there is one and it has a page.
     /// Where the host is `paced`, it may have to wait for cleaning.
     #[inline]
-    pub(in crate::ftl) fn host_page(&mut self, lpn: Lpn, stream: StreamId, paced: bool) -> Option<Allocated> {
+    pub(in crate::ftl) fn host_page(
+        &mut self,
+        tables: &mut Tables,
+        work: &Work,
+        lpn: Lpn,
+        stream: StreamId,
+        paced: bool,
+    ) -> Option<Allocated> {
         if self.ring.is_used()
-            && let Some(found) = self.ring_page(lpn)
+            && let Some(found) = self.ring_page(tables, lpn)
         {
             return Some(found);
         }
-        self.full_page(lpn, stream, paced)
+        self.full_page(tables, work, lpn, stream, paced)
     }
 
     /// The same in the cache.
     #[inline(never)]
-    fn ring_page(&mut self, lpn: Lpn) -> Option<Allocated> {
-        match self.turn_of(lpn) {
-            Some(turn) => self.ring.page_in(self.lane_at(turn), &mut self.tables.blocks, self.tables.clock),
-            None => self.ring.next_page(&self.tables.layout, &mut self.tables.blocks, self.tables.clock),
+    pub(in crate::ftl) fn ring_page(&mut self, tables: &mut Tables, lpn: Lpn) -> Option<Allocated> {
+        match self.placement.turn_of(lpn) {
+            Some(turn) => self.ring.page_in(tables.lane_at(turn), &mut tables.blocks, tables.clock),
+            None => self.ring.next_page(&tables.layout, &mut tables.blocks, tables.clock),
         }
     }
 
     /// The same in a full block.
     #[inline]
-    pub(in crate::ftl) fn full_page(&mut self, lpn: Lpn, stream: StreamId, paced: bool) -> Option<Allocated> {
-        let Ftl { tables: Tables { blocks, layout, clock, .. }, allocator, work, .. } = self;
+    pub(in crate::ftl) fn full_page(
+        &mut self,
+        tables: &mut Tables,
+        work: &Work,
+        lpn: Lpn,
+        stream: StreamId,
+        paced: bool,
+    ) -> Option<Allocated> {
+        let Tables { blocks, layout, clock, .. } = tables;
         let (blocks, clock) = (blocks, *clock);
+        let allocator = &mut self.allocator;
         match self.placement {
             Placement::Dynamic if paced => {
                 let waits = |allocator: &Allocator, blocks: &Blocks, lane| {
@@ -95,22 +124,44 @@ impl Ftl {
             }
         }
     }
-
     /// Whether the lane whose turn it is has a page for host data of a stream.
-    pub(in crate::ftl) fn has_host_page(&self, turn: u32, stream: StreamId) -> bool {
-        let lane = self.lane_at(turn);
+    pub(in crate::ftl) fn has_host_page(&self, tables: &Tables, turn: u32, stream: StreamId) -> bool {
+        let lane = tables.lane_at(turn);
         self.ring.has_page(lane) || self.allocator.has_host_page(lane, stream)
+    }
+}
+
+impl Placement {
+    pub fn new(cfg: &Sections, layout: &Layout) -> Self {
+        match cfg.allocation.placement {
+            sections::Placement::Dynamic => Placement::Dynamic,
+            sections::Placement::Static => Placement::Static(Divisor::new(layout.lanes)),
+        }
+    }
+
+    /// Where pages have lanes of their own: the turn of the page that a logical unit is.
+    #[inline]
+    pub(in crate::ftl) fn turn_of(&self, lpn: Lpn) -> Option<u32> {
+        match *self {
+            Placement::Dynamic => None,
+            Placement::Static(lanes) => Some(lanes.split(lpn.0).1),
+        }
+    }
+
+    /// Whether lanes keep their data to themselves.
+    #[inline]
+    pub(in crate::ftl) fn is_static(&self) -> bool {
+        matches!(self, Placement::Static(_))
     }
 
     /// Where pages have lanes of their own, those of a block lie in theirs.
-    pub(in crate::ftl) fn check_place(&self, block: BlockId) -> Result<(), String> {
-        let (lane, from) = (self.tables.layout.lane_of(block), self.tables.layout.first_unit(block).0);
-        let units = from..from + self.tables.layout.units_per_block();
-        for lpn in units
-            .filter(|&unit| self.tables.map.is_live(Pun(unit)))
-            .map(|unit| self.tables.map.stored(Pun(unit)))
+    pub(in crate::ftl) fn check_place(&self, tables: &Tables, block: BlockId) -> Result<(), String> {
+        let (lane, from) = (tables.layout.lane_of(block), tables.layout.first_unit(block).0);
+        let units = from..from + tables.layout.units_per_block();
+        for lpn in
+            units.filter(|&unit| tables.map.is_live(Pun(unit))).map(|unit| tables.map.stored(Pun(unit)))
         {
-            let own = self.turn_of(lpn).map(|turn| self.lane_at(turn));
+            let own = self.turn_of(lpn).map(|turn| tables.lane_at(turn));
             if own.is_some_and(|own| own != lane) {
                 return Err(format!("unit {} lies in lane {}, which is not its own", lpn.0, lane.0));
             }

@@ -204,7 +204,7 @@ mod tests {
         };
         let mut most = 0;
         for page in (0..10).map(Ppn) {
-            let mut op = ftl.op(OpKind::Read, Cause::Cleaning, page);
+            let mut op = ftl.space.ring.op(&ftl.tables, OpKind::Read, Cause::Cleaning, page);
             let before = counted(ftl, op.at.block);
             ftl.reclaim.note_read(&ftl.tables, &mut ftl.work, flash, &op);
             assert!(ftl.issue_move(flash, LaneId(0), &mut op, &[]));

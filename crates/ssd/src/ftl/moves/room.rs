@@ -1,0 +1,184 @@
+//! Whether what moves in a lane has room, and what of it goes to the next page.
+
+use crate::executor::Pace;
+use crate::flash::op::{Cause, UnitRef};
+use crate::ftl::stream::StreamId;
+use crate::ftl::tables::Tables;
+use crate::ftl::work::Work;
+use crate::ftl::work::job::Job;
+use crate::ftl::work::lane::ROUTINE;
+use crate::ftl::write::open::Allocator;
+use crate::units::{BlockId, LaneId, Lpn, Pun};
+impl Work {
+    /// Whether reads have put something on a list since [`Ftl::look_at_candidates`].
+    #[inline]
+    pub fn has_new_candidates(&self) -> bool {
+        self.looks.any()
+    }
+
+    /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs
+    /// to the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
+    pub(in crate::ftl) fn may_abandon(
+        &mut self,
+        allocator: &Allocator,
+        lane: LaneId,
+        block: BlockId,
+    ) -> bool {
+        let work = &self.lanes[lane.index()];
+        let busy = work.has_job() || work.is_dealing() || work.reads > 0 || work.has_gathered();
+        let spare = allocator.free(lane) > self.reserve;
+        let may = allocator.is_open_for_host(lane, block, false) || (!busy && spare);
+        self.lane_mut(lane).candidates.lacks_room |= !may && !spare;
+        may
+    }
+
+    /// Whether a lane has no free block beside its reserve: what makes room there cannot wait.
+    #[inline]
+    pub(in crate::ftl) fn is_at_reserve(&self, allocator: &Allocator, lane: LaneId) -> bool {
+        allocator.free(lane) <= self.reserve
+    }
+
+    /// The next unit of one of a stream's queues, if it has died since it was read.
+    pub(in crate::ftl) fn take_dead(
+        &mut self,
+        tables: &Tables,
+        lane: LaneId,
+        stream: StreamId,
+    ) -> Option<UnitRef> {
+        let map = &tables.map;
+        let is_dead = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) != Pun(unit.source);
+        self.lanes[lane.index()].sorted.take_dead(stream, is_dead)
+    }
+
+    /// Units for a page of a class: of its stream, and, should those not fill it, of others, as [`Ftl::fill_up`] says.
+    /// How many there are.
+    pub(in crate::ftl) fn take_sorted(
+        &mut self,
+        allocator: &Allocator,
+        lane: LaneId,
+        (stream, class): (StreamId, u8),
+        page: &mut [UnitRef],
+    ) -> usize {
+        let streams = allocator.streams();
+        let others = if stream == streams.cold() { 0 } else { streams.count };
+        let from = core::iter::once(stream).chain((0..others).map(StreamId).filter(|&other| other != stream));
+        let mut count = 0;
+        for from in from {
+            while count < page.len()
+                && let Some((unit, is_own)) = self.lane_mut(lane).sorted.take(from, class)
+            {
+                page[count] = unit.in_stream(stream.0);
+                count += 1;
+                self.counts.note_class(is_own);
+                self.counts.mixed_units += u64::from(from != stream);
+            }
+        }
+        count
+    }
+
+    /// Gathered units of other streams take the places that those of a stream would leave empty in a page; how many
+    /// there are in it now.
+    pub(in crate::ftl) fn fill_up(
+        &mut self,
+        allocator: &Allocator,
+        lane: LaneId,
+        stream: StreamId,
+        had: usize,
+        page: &mut [UnitRef],
+    ) -> usize {
+        let streams = allocator.streams();
+        if stream == streams.cold() {
+            return had;
+        }
+        let mut count = had;
+        let work = &mut self.lanes[lane.index()];
+        for (at, others) in work.gathered.iter_mut().enumerate().take(usize::from(streams.count)) {
+            let some = others.len().min(page.len() - count);
+            if at != stream.index() && some > 0 {
+                others.take(some, &mut page[count..]);
+                page[count..count + some].iter_mut().for_each(|unit| *unit = unit.in_stream(stream.0));
+                count += some;
+            }
+        }
+        self.counts.mixed_units += (count - had) as u64;
+        count
+    }
+
+    /// Whether a block is being dealt.
+    pub(in crate::ftl) fn is_dealt_from(&self, lane: LaneId, block: BlockId) -> bool {
+        let deal = &self.lanes[lane.index()].deal;
+        deal.active && deal.sources.contains(&block)
+    }
+
+    /// Whether the host waits for what cleaning has emptied, page by page.
+    pub fn paces_host(&self) -> bool {
+        self.paces_host
+    }
+
+    /// Whether the lane has pages for the live units of a block and for what is already on its way.
+    pub(in crate::ftl) fn fits(
+        &self,
+        tables: &Tables,
+        allocator: &Allocator,
+        lane: LaneId,
+        block: BlockId,
+        cause: Cause,
+    ) -> bool {
+        self.has_room(tables, allocator, lane, tables.blocks.live(block), cause)
+    }
+
+    pub(in crate::ftl) fn has_room(
+        &self,
+        tables: &Tables,
+        allocator: &Allocator,
+        lane: LaneId,
+        units: u32,
+        cause: Cause,
+    ) -> bool {
+        let work = &self.lanes[lane.index()];
+        let per_page = tables.layout.units_per_page;
+        // What the other job of the lane has still to move counts, too.
+        let left = |job: &Job| job.left(tables.blocks.live(job.block()));
+        let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
+        let waiting = work.pages_gathered(per_page) + work.reads + others;
+        let cold = cause == Cause::WearLeveling;
+        u64::from(units.div_ceil(per_page) + waiting) <= allocator.room(lane, cold)
+    }
+
+    /// Whether routine work of a lane stands still, in the middle of a block: a host that is faster than cleaning takes
+    /// what has become free before more does; and cleaning that catches up with it has.
+    #[inline]
+    pub(in crate::ftl) fn rests(
+        &self,
+        tables: &Tables,
+        allocator: &Allocator,
+        lane: LaneId,
+        which: usize,
+    ) -> bool {
+        which == ROUTINE
+            && (self.pace == Pace::Saturated && (self.emptied || allocator.free(lane) > self.reserve)
+                || self.catches_up && self.has_caught_up(&tables.layout, (allocator, &tables.blocks), lane))
+    }
+
+    /// Whether emptied blocks wait for their erase until they are opened.
+    #[inline]
+    pub(crate) fn erases_lazily(&self) -> bool {
+        self.lazy
+    }
+
+    /// Erases that there may be at once of blocks that are open already, with so many operations in all: each lane can
+    /// have one for each block that it opens, and more once all pages of those are on their way.
+    pub(in crate::ftl) fn late_erases_at_most(
+        &self,
+        tables: &Tables,
+        allocator: &Allocator,
+        operations: usize,
+    ) -> usize {
+        if !self.lazy {
+            return 0;
+        }
+        let each = (allocator.streams().all() as u32 + 4).min(tables.layout.blocks_per_lane);
+        let filled = operations / tables.layout.data_pages_per_block as usize;
+        ((tables.layout.lanes * each) as usize + filled) * tables.layout.span as usize
+    }
+}
