@@ -5,18 +5,16 @@
 //! physical block; the ages that follow take 2 for each of the firmware's (`Blocks::wear_q12`).
 
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind};
-use crate::ftl::Ftl;
 use crate::ftl::age_marker::{self, LIFE, Policy, Seen};
 use crate::ftl::migration::Worn;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::work::Work;
+use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
-use crate::nand::{Chip, Outcome};
 use crate::restore::{Verdict, alike};
 use crate::snapshot::raw;
-use crate::units::{BlockId, OpId};
+use crate::units::BlockId;
 use serde::{Deserialize, Serialize};
 
 /// Parts of an octave in the table of logarithms, as a power of two.
@@ -210,7 +208,7 @@ impl Ages {
     }
 
     /// A block's first page was read.
-    fn on_first_page(&mut self, chip: &mut Chip, block: u32) {
+    pub(in crate::ftl) fn on_first_page(&mut self, chip: &mut Chip, block: u32) {
         if let Some(seen) = chip.telemetry(block) {
             self.note_errors(block, &seen);
         }
@@ -298,33 +296,6 @@ impl Ages {
     /// Whether a block has its life behind it.
     pub(in crate::ftl) fn is_dead(&self, blocks: &Blocks, block: BlockId) -> bool {
         u32::from(blocks.wear_q12(block)) >= LIFE
-    }
-}
-
-impl Ftl {
-    /// The first page of a block is programmed: its errors are asked for, by a read. The block waits for that as for a
-    /// program: nothing empties it before.
-    #[inline(never)]
-    pub(in crate::ftl) fn check_first_page(&mut self, flash: &mut Flash, id: OpId) {
-        let op = *flash.pool.get(id);
-        if !self.ages.read_first_pages() || op.outcome == Outcome::Fail || flash.is_instant() {
-            return;
-        }
-        self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);
-        let bytes = self.tables.layout.units_per_page * self.tables.layout.unit_bytes;
-        let read = Op { bytes, ..self.space.ring.op(&self.tables, OpKind::Read, Cause::AgeCheck, op.ppn) };
-        self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
-        self.issue(flash, read, &[]);
-    }
-
-    /// The first page of a block was read.
-    pub(in crate::ftl) fn on_age_check(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        flash.pool.remove(id);
-        let block = self.tables.layout.block_of_page(op.ppn).0;
-        self.ages.on_first_page(&mut flash.chip, op.at.block);
-        self.ages.update_age(&mut self.tables, &mut self.work, flash, block);
-        self.work.counts.age_checks += 1;
-        self.after_program(flash, block, false);
     }
 }
 

@@ -8,6 +8,8 @@ pub(crate) mod ages;
 mod chips;
 mod contexts;
 mod counts;
+mod data;
+mod ends;
 mod fading;
 pub mod foresight;
 pub mod gc_trigger;
@@ -32,20 +34,19 @@ pub mod work;
 pub mod write;
 
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, OpTimes, UnitRef};
+use crate::flash::op::{Cause, OpKind, OpTimes};
 use crate::ftl::ages::Ages;
 use crate::ftl::locks::Locks;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::program_mode::ProgramModes;
-use crate::ftl::stream::{STREAMS_AT_MOST, StreamId, Streams};
+use crate::ftl::stream::{StreamId, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::nand::order::PageOrder;
 use crate::nand::{Chip, Outcome};
-use crate::observe::{Effect, Effects};
+use crate::observe::Effects;
 use crate::rng::Rng;
 use crate::sections::{self, ErrorModel, Sections};
-use crate::signals::Facts;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Pun, SimTime, SlotId};
+use crate::units::{BlockId, LaneId, OpId, Pun, SimTime, SlotId};
 use core::ops::Range;
 pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
 use moves::copies::Copies;
@@ -57,7 +58,7 @@ pub use service_times::ServiceTimes;
 pub use tables::Place;
 use tables::Tables;
 use tables::blocks::BlockState;
-use tables::facts::{Death, FactsTable};
+use tables::facts::FactsTable;
 use techniques::{Seen, Techniques};
 use work::Work;
 use work::lane::LaneWork;
@@ -289,14 +290,6 @@ impl Ftl {
         self.techniques.are_on() && self.work.looks.any()
     }
 
-    /// Issues an operation on a page.
-    #[inline]
-    fn issue(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
-        let id = flash.pool.add(op, units);
-        self.outbox.push(id);
-        id
-    }
-
     /// The key of a policy that must know what the host is going to do, if there is one.
     #[inline]
     pub(crate) fn looks_ahead(&self) -> Option<&'static str> {
@@ -313,100 +306,6 @@ impl Ftl {
     pub(crate) fn is_foreseen(&mut self, units: Range<u32>, is_trim: bool) -> bool {
         let by_stream = !self.stream.needs().foresight || self.stream.on_accept(units.clone(), is_trim);
         by_stream && (!self.page_classes.looks_ahead() || self.page_classes.on_accept(units, is_trim))
-    }
-
-    /// Forgets the data of a logical unit.
-    #[inline]
-    pub fn trim(&mut self, lpn: Lpn) {
-        let old = self.tables.map.remove(lpn);
-        self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
-        self.stream.on_trim(lpn);
-        self.page_classes.on_trim(lpn);
-        if old.is_some() {
-            self.locks.bury(&mut self.tables, &mut self.work, old, Death::Ended);
-            self.work.counts.trimmed_units += 1;
-        }
-        self.effects.push(Effect::Trim { lpn });
-    }
-
-    /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one's replica takes its
-    /// place; without one it has no data any more until it is written again. Returns whether that is so.
-    pub fn lose(&mut self, lpn: Lpn, from: Pun) -> bool {
-        if self.tables.map.lookup(lpn) != from || self.adopt(lpn) {
-            return false;
-        }
-        self.tables.map.lose(lpn);
-        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Ended);
-        self.work.counts.lost_units += 1;
-        self.effects.push(Effect::Lose { lpn });
-        true
-    }
-
-    /// Points a logical unit at where it now is.
-    #[inline(always)]
-    fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts, by: Death) {
-        self.tables.facts.set(to, facts);
-        self.work.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
-        let old = self.tables.map.assign(lpn, to);
-        if old.is_some() {
-            self.locks.bury(&mut self.tables, &mut self.work, old, by);
-        }
-        self.tables.blocks.gain(self.tables.layout.block_of_unit(to));
-    }
-
-    /// Told that an operation is done. Host reads are not the translation layer's; the caller keeps those.
-    #[inline(always)]
-    pub fn on_done(&mut self, flash: &mut Flash, id: OpId) {
-        let &Op { kind, cause, at, ppn, outcome, .. } = flash.pool.get(id);
-        if at.page == 0 && matches!(kind, OpKind::Program | OpKind::Copyback) {
-            self.check_first_page(flash, id);
-        }
-        match (kind, cause) {
-            (OpKind::Program, Cause::Host | Cause::Promote) => self.on_host_program(flash, id, ppn, outcome),
-            _ => self.on_own_done(flash, id),
-        }
-    }
-
-    /// The same of an operation that is not the host's.
-    fn on_own_done(&mut self, flash: &mut Flash, id: OpId) {
-        let op = *flash.pool.get(id);
-        match (op.kind, op.cause) {
-            (OpKind::Read, Cause::AgeCheck) => self.on_age_check(flash, id, &op),
-            (OpKind::Erase, _) => self.on_erased(flash, id, &op),
-            (OpKind::Read, Cause::Replication) => self.on_replica_read(flash, id, &op),
-            (_, Cause::Replication) => self.on_replica_programmed(flash, id, &op),
-            (OpKind::Read, _) => self.on_move_read(flash, id, &op),
-            (OpKind::Program | OpKind::Copyback, _) => self.on_move_programmed(flash, id, &op),
-            _ => self.on_locked(flash, id, &op),
-        }
-    }
-
-    /// Bookkeeping of a block after one of its programs; a failed one retires it.
-    fn after_program(&mut self, flash: &mut Flash, block: BlockId, failed: bool) {
-        let last = self.tables.blocks.program_done(block);
-        if last && self.locks.are_on() {
-            self.locks.list_wordlines(&self.tables, &mut self.work, block);
-        }
-        let lane = self.tables.layout.lane_of(block);
-        if failed && !self.tables.blocks.is_failing(block) {
-            self.tables.blocks.set_failing(block);
-            self.tables.replicas.close_off(&self.tables.layout, block);
-            if self.tables.blocks.is_one_bit(block) {
-                self.space.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
-            }
-            // The last pages that moves have are filled all the same: what is moved makes the room to retire the block.
-            let is_last = self.space.allocator.free(lane) == 0
-                && !self.space.allocator.is_open_for_host(lane, block, true);
-            if !is_last {
-                self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
-            }
-            self.drop_target(lane, block);
-        }
-        if last && self.tables.blocks.is_failing(block) {
-            self.retire_when_closed(flash, block);
-        } else if last {
-            self.reclaim.may_look_again(&mut self.work, lane);
-        }
     }
 
     /// Bytes of its tables.

@@ -233,26 +233,6 @@ impl Ftl {
         self.after_read(flash, &op);
         op.outcome
     }
-
-    /// A page was read, in one attempt or several, or it could not be.
-    #[inline(always)]
-    pub fn after_read(&mut self, flash: &Flash, op: &Op) {
-        self.reclaim.note_retries(&self.tables, &mut self.work, flash, op, op.attempts);
-        if op.outcome == Outcome::Fail {
-            self.note_unreadable(flash, *op);
-        }
-    }
-
-    /// The data of a unit of flash that stands for a logical unit, or may have, cannot be corrected: a replica is given
-    /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
-    fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
-        if at.is_some() && self.tables.replicas.get(lpn) == at {
-            self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
-            self.work.counts.replicas_failed += 1;
-            return false;
-        }
-        self.lose(lpn, at)
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! Locks on their way: which page or block is next, and what became of it.
 
-use super::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, IN_FLIGHT_AT_MOST, ISSUED, LEAVING, Locks};
+use super::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, ISSUED, LEAVING, Locks};
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UnitRef};
-use crate::ftl::Ftl;
-use crate::ftl::sanitize::{Answer, Deaths};
+use crate::flash::op::{Op, OpKind};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
@@ -253,6 +251,11 @@ impl Locks {
         first.into_iter().flat_map(move |first| (0..count).map(move |nth| Ppn(first.0 + nth * span)))
     }
 
+    /// An operation that locks something in a lane is over.
+    pub(in crate::ftl) fn end_operation(&mut self, lane: LaneId) {
+        self.lanes[lane.index()].in_flight -= 1;
+    }
+
     /// Whether a lock of a page is on its way.
     pub(in crate::ftl) fn is_issued(&self, page: Ppn) -> bool {
         self.pages[page.index()] & ISSUED != 0
@@ -308,133 +311,5 @@ impl Locks {
             self.note_death(tables, work, unit, Death::Ended);
         }
         tables.replicas.forget(lpn);
-    }
-}
-
-impl Ftl {
-    /// Locks what is exposed in a lane, as far as there are operations. False if its moves are to be looked at, too.
-    #[cold]
-    #[inline(never)]
-    pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        // Where no time passes what leaves pages goes together, not each page's rest for itself.
-        self.work.lane_mut(lane).more = flash.is_instant();
-        let mut is_full = self.lock_ready(flash, lane);
-        // Of what waits for room no more is looked at than finds it.
-        while !is_full && let Some(block) = self.locks.next_crowded(&self.tables, &self.work, lane) {
-            self.locks.list_all(&self.tables, &mut self.work, block);
-            is_full = self.lock_ready(flash, lane);
-            if !is_full && self.locks.next_crowded(&self.tables, &self.work, lane).is_some() {
-                self.locks.lanes[lane.index()].crowded.pop_front();
-            }
-        }
-        if core::mem::take(&mut self.work.lane_mut(lane).more) {
-            self.program_all_gathered(flash, lane, false);
-        }
-        if self.locks.are_renewed() {
-            self.renew_lane(flash, lane);
-        }
-        let locks = &self.locks.lanes[lane.index()];
-        self.work.looks.is_for_locks(lane) && !locks.lacks_room && locks.hopeless.is_empty()
-    }
-
-    /// The same of the blocks that are listed. Whether there are no operations for more.
-    fn lock_ready(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        let at_most = IN_FLIGHT_AT_MOST * self.tables.layout.span;
-        while self.locks.lanes[lane.index()].in_flight < at_most {
-            let Some(&block) = self.locks.lanes[lane.index()].ready.front() else { return false };
-            if !self.lock_next(flash, lane, block) {
-                self.locks.lanes[lane.index()].ready.pop_front();
-                let exposed = &mut self.locks.blocks[block.index()];
-                (exposed.listed, exposed.first, exposed.end) = (false, 0, 0);
-            }
-        }
-        true
-    }
-
-    /// Does what is next about a block; false if there is nothing.
-    fn lock_next(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId) -> bool {
-        loop {
-            // What leaves a page may be the last of its block, which is then erased.
-            let is_erased =
-                self.tables.blocks.state(block) == BlockState::Free && !self.tables.blocks.is_stale(block);
-            if is_erased || self.tables.blocks.is_erasing(block) {
-                return false;
-            }
-            let Some(at) = self.locks.next_listed(&self.tables, block) else { return false };
-            let page = Ppn(block.0 * self.tables.layout.pages_per_block + at);
-            match self.locks.look_at_page(&self.tables, flash, block, page) {
-                Look::Nothing => {}
-                Look::Waits => self.locks.defer_locks(block),
-                Look::Crowded(page) => self.move_out(flash, lane, page),
-                Look::Unfinished => self.pad(flash, lane, page),
-                Look::Dead => {
-                    self.locks.give_up_replicas(&mut self.tables, &mut self.work, page);
-                    self.lock(flash, block, at);
-                    return true;
-                }
-            }
-        }
-    }
-
-    /// Locks a page of a block, or its whole physical block.
-    fn lock(&mut self, flash: &mut Flash, block: BlockId, at: u32) {
-        let member = at % self.tables.layout.span;
-        let is_dead = self.tables.is_member_dead(block, member);
-        let deaths = Deaths {
-            // Where something lives nobody asks how many there are: counting them for each would cost most of all.
-            pages: if is_dead {
-                self.locks.dead_pages(&mut self.tables, &mut self.work, flash, block, at)
-            } else {
-                1
-            },
-            is_dead,
-            is_bad: self.tables.blocks.state(block) == BlockState::Bad,
-            page_ns: self.locks.page_ns,
-            block_ns: self.locks.block_ns,
-        };
-        let answer = self.locks.policy.answer(&deaths);
-        let first = Ppn(block.0 * self.tables.layout.pages_per_block);
-        let lane = self.tables.layout.lane_of(block);
-        let op = match answer {
-            Answer::Erase => {
-                self.locks.pages[first.index() + at as usize] |= HOPELESS;
-                return self.locks.give_up_block(&self.tables, &mut self.work, block);
-            }
-            Answer::Pages if self.locks.scrubs() => {
-                // One of them stands for all.
-                let mut page = Ppn(first.0 + at);
-                for other in self.locks.pages_of_wordline(&self.tables.layout, page) {
-                    let state = &mut self.locks.pages[other.index()];
-                    if *state & EXPOSED != 0 {
-                        *state |= ISSUED;
-                        page = other;
-                    }
-                }
-                self.space.ring.op(&self.tables, self.locks.page_op, Cause::Sanitize, page)
-            }
-            Answer::Pages => {
-                let page = Ppn(first.0 + at);
-                self.locks.pages[page.index()] |= ISSUED;
-                self.space.ring.op(&self.tables, self.locks.page_op, Cause::Sanitize, page)
-            }
-            Answer::Block => {
-                // Nothing that a locked block holds is read, or programmed behind it.
-                self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
-                self.tables.replicas.close_off(&self.tables.layout, block);
-                for page in self.tables.layout.pages_of_member(block, member) {
-                    let state = &mut self.locks.pages[page.index()];
-                    *state |= if *state & EXPOSED != 0 { ISSUED } else { 0 };
-                }
-                Op::new(
-                    OpKind::BlockLock,
-                    Cause::Sanitize,
-                    first,
-                    self.tables.layout.member(block, member),
-                    0,
-                )
-            }
-        };
-        self.locks.lanes[lane.index()].in_flight += 1;
-        self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
     }
 }

@@ -12,6 +12,7 @@
 //! pages are counted in two generations: one that is waited for, and one that grows. The first is over when its count
 //! is zero.
 
+mod carry;
 mod check;
 mod copying;
 mod crowded;
@@ -24,7 +25,6 @@ mod together;
 mod waiting;
 
 use self::renewals::Renewals;
-use crate::flash::Flash;
 use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::sanitize::{self, Rules};
 use crate::ftl::tables::Tables;
@@ -33,13 +33,11 @@ use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::ftl::work::looks::Looks;
 use crate::ftl::{Ftl, FtlCounts};
-use crate::nand::Outcome;
 use crate::nand::Sanitizing;
 use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
 use crate::snapshot::raw;
-use crate::units::Lpn;
-use crate::units::{BlockId, LaneId, OpId, Ppn, Pun, SimDuration, SimTime};
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun, SimDuration, SimTime};
 use copying::Copying;
 use crowded::MOVES_FOR_LOCKS;
 use exposure::{Ending, UNBORN};
@@ -544,42 +542,6 @@ impl Ftl {
     #[inline(always)]
     pub fn locks_data(&self) -> bool {
         self.locks.on
-    }
-
-    /// Of units that are about to be programmed, those that have died since they were read go no further. How many are
-    /// left.
-    #[cold]
-    #[inline(never)]
-    pub(in crate::ftl) fn drop_dead(&mut self, flash: &mut Flash, units: &mut [UnitRef]) -> usize {
-        let mut left = 0;
-        for at in 0..units.len() {
-            let unit = units[at];
-            if self.tables.map.lookup(crate::units::Lpn(unit.lpn)).0 == unit.source {
-                units[left] = unit;
-                left += 1;
-            } else {
-                self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
-            }
-        }
-        left
-    }
-
-    /// Told that a lock is over.
-    #[cold]
-    pub(in crate::ftl) fn on_locked(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        flash.pool.remove(id);
-        let block = self.tables.layout.block_of_page(op.ppn).0;
-        let lane = self.tables.layout.lane_of(block);
-        self.locks.lanes[lane.index()].in_flight -= 1;
-        if op.outcome == Outcome::Pass {
-            let pages = self.locks.pages_of_lock(&self.tables.layout, block, op);
-            for page in pages.filter(|&page| self.locks.is_issued(page)) {
-                self.tables.reveal_nothing(page);
-            }
-        }
-        self.locks.end_lock(&self.tables, &mut self.work, block, op);
-        // What is next is looked at when all that has ended is known: a program may have.
-        self.locks.look_soon(&mut self.work.looks, lane);
     }
 }
 

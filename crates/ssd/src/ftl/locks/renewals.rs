@@ -221,9 +221,14 @@ impl Locks {
     }
 }
 
+/// Whether a page is to be locked again.
+fn is_due(state: u8) -> bool {
+    state & (LOCKED | DUE | EXPOSED | ISSUED | HOPELESS) == LOCKED | DUE
+}
+
 impl Ftl {
     /// Sets locks of a lane again, one at a time on each plane.
-    pub(super) fn renew_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+    pub(in crate::ftl) fn renew_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         while self.locks.lanes[lane.index()].in_flight < self.tables.layout.span
             && let Some(&block) = self.locks.renewals.lines[lane.index()].blocks.front()
         {
@@ -238,7 +243,7 @@ impl Ftl {
     }
 
     /// Locks a page again, or its physical block.
-    fn renew(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId, at: u32) {
+    pub(in crate::ftl) fn renew(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId, at: u32) {
         let member = at % self.tables.layout.span;
         let is_dead = self.tables.is_member_dead(block, member);
         let due = |page: &Ppn| is_due(self.locks.pages[page.index()]);
@@ -269,9 +274,4 @@ impl Ftl {
         self.locks.lanes[lane.index()].in_flight += 1;
         self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
     }
-}
-
-/// Whether a page is to be locked again.
-fn is_due(state: u8) -> bool {
-    state & (LOCKED | DUE | EXPOSED | ISSUED | HOPELESS) == LOCKED | DUE
 }

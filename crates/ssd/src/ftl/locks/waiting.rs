@@ -2,12 +2,10 @@
 //! or a write. Nothing waits for long: a command for no job and for no page to fill, a block for `batch_ms` at most.
 
 use super::Locks;
-use crate::flash::Flash;
-use crate::ftl::Ftl;
 use crate::ftl::tables::Tables;
 use crate::ftl::work::Work;
 use crate::ftl::write::waits::Waits;
-use crate::units::{LaneId, SimTime};
+use crate::units::SimTime;
 
 impl Locks {
     /// Whether a wait is over.
@@ -74,21 +72,5 @@ impl Locks {
             self.list_all(tables, work, block);
             self.blocks[block.index()].deferred = false;
         }
-    }
-}
-
-impl Ftl {
-    /// Somebody waits for locks: what leaves pages waits no longer for more of its class to share a page with.
-    /// Elsewhere a rest goes as soon as no more will join it. Returns whether anything goes.
-    pub fn hurry_leaving(&mut self, flash: &mut Flash) -> bool {
-        if self.locks.leaving == 0 || !self.page_classes.sorts() {
-            return false;
-        }
-        for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            if self.work.lane_mut(lane).reads == 0 {
-                self.program_all_gathered(flash, lane, true);
-            }
-        }
-        !self.outbox.is_empty()
     }
 }

@@ -8,11 +8,10 @@
 use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::stream::LaneStreams;
-use crate::ftl::tables::blocks::{BlockState, LaneView};
+use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::techniques::Seen;
 use crate::ftl::work::job::Job;
-use crate::ftl::work::lane::{LaneWork, RECLAIM, ROUTINE, Round};
+use crate::ftl::work::lane::{LaneWork, RECLAIM, ROUTINE};
 use crate::ftl::work::walk::{PageUnits, Step, Walk};
 use crate::ftl::{Ftl, IdleWork};
 use crate::units::{BlockId, LaneId, Ppn};
@@ -25,24 +24,6 @@ impl Ftl {
         }
         self.update_wanted(lane);
         self.pump_lane(flash, lane);
-    }
-
-    pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
-        let (limits, free) =
-            (self.space.ring.limits(&self.tables, &self.work, lane), self.space.allocator.free(lane));
-        let work = &self.work.lanes[lane.index()];
-        let wanted = if self.work.pace == Pace::Saturated {
-            true
-        } else if work.wanted {
-            self.gc_trigger.goes_on(free + work.coming, &limits)
-        } else {
-            self.gc_trigger.starts(free + work.coming, &limits)
-        };
-        let (clock, work) = (self.tables.clock, self.work.lane_mut(lane));
-        if wanted && !work.wanted {
-            work.round = Round { began: clock, erases: work.erases };
-        }
-        work.wanted = wanted;
     }
 
     /// The same for all lanes: the host has no page left.
@@ -214,60 +195,6 @@ impl Ftl {
         begun
     }
 
-    pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
-        self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
-        self.tables.blocks.start_moving(block, cause);
-        let job = Job::empty(&self.tables, block, self.reclaim.policy.orders_leaving());
-        let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
-        let erases_bad = self.locks.erases_bad();
-        let work = self.work.lane_mut(lane);
-        let comes = cause != Cause::Destage && (cause != Cause::BadBlock || erases_bad);
-        work.coming += u32::from(comes);
-        work.jobs[which] = Some(job);
-        true
-    }
-
-    pub(in crate::ftl) fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
-        // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
-        let coming = self.work.lanes[lane.index()].coming > 0;
-        if coming
-            && !self.work.has_room(
-                &self.tables,
-                &self.space.allocator,
-                lane,
-                self.tables.layout.data_units_per_block(),
-                Cause::Cleaning,
-            )
-        {
-            return None;
-        }
-        let first = self.tables.layout.first_block(lane).0;
-        let view: LaneView<'_> = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
-        let chooser = &mut |view: &LaneView<'_>| {
-            let chosen = self.gc_victim.choose(view, &mut self.victim_rng)?;
-            let can_be = view.eligible(chosen).is_some();
-            assert!(can_be, "ftl.gc_victim chose block {chosen}, which cannot be cleaned");
-            Some(chosen)
-        };
-        let chosen = if self.tells_apart && self.victims.are_asked_for() {
-            let (filled_by, streams) =
-                (self.tables.blocks.lane_streams(&self.tables.layout, lane), self.space.allocator.streams());
-            let lane = LaneStreams { blocks: &view, lane, filled_by, streams };
-            self.victims.choose(&mut self.stream, &lane, chooser)?
-        } else {
-            chooser(&view)?
-        };
-        let chosen = BlockId(first + chosen);
-        if self.work.fits(&self.tables, &self.space.allocator, lane, chosen, Cause::Cleaning) {
-            return Some(chosen);
-        }
-        let least = BlockId(
-            first
-                + self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock).least_live()?,
-        );
-        self.work.fits(&self.tables, &self.space.allocator, lane, least, Cause::Cleaning).then_some(least)
-    }
-
     /// Goes on with a job as far as it can; returns whether that is finished, and another may begin.
     fn go_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
@@ -344,6 +271,31 @@ impl Ftl {
         }
         self.take_read(lane, (cause, page, op.outcome), units);
         !self.program_moved_for(flash, lane, cause, room)
+    }
+
+    /// Lets the lanes whose lists have grown look at them.
+    pub fn look_at_candidates(&mut self, flash: &mut Flash) {
+        while let Some(lane) = self.work.looks.take_next() {
+            if !(self.locks.are_on() && self.lock_lane(flash, lane)) {
+                self.pump_lane(flash, lane);
+            }
+        }
+    }
+
+    /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
+    /// helps.
+    pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
+        self.locks.hurry_deferred(&self.tables, &mut self.work);
+        (0..self.tables.layout.blocks())
+            .map(BlockId)
+            .for_each(|block| self.locks.list_all(&self.tables, &mut self.work, block));
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
+            self.locks.uncrowd(&self.tables, &mut self.work, lane);
+            self.check_lane(flash, lane);
+            self.program_all_gathered(flash, lane, true);
+        }
+        self.look_at_candidates(flash);
+        !self.outbox.is_empty()
     }
 }
 

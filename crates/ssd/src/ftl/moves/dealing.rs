@@ -14,7 +14,7 @@ use crate::ftl::work::deal::{NO_TARGET, Target, Way};
 use crate::ftl::work::lane::ROUTINE;
 use crate::ftl::work::walk::Step;
 use crate::nand::Outcome;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 use core::cmp::Reverse;
 
 /// Blocks that were to come free while a deal waited for room, after which it makes do with less.
@@ -203,7 +203,7 @@ impl Ftl {
     }
 
     /// Units of a deal are in the controller, or lost.
-    fn take_dealt(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
+    pub(in crate::ftl) fn take_dealt(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
         let block = self.tables.layout.block_of_page(op.ppn).0;
         for unit in units {
             let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
@@ -253,14 +253,6 @@ impl Ftl {
         }
     }
 
-    /// A read of a deal is over.
-    pub(in crate::ftl) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
-        let (units, count) = flash.pool.take(id);
-        self.take_dealt(lane, op, &units[..count]);
-        self.work.lane_mut(lane).reads -= 1;
-        self.pump_lane(flash, lane);
-    }
-
     /// The next page of a target; if it is full or has failed, of the other, or of a fresh one.
     fn next_of_target(&mut self, lane: LaneId, planned: usize) -> Option<Ppn> {
         let targets = self.work.lane_mut(lane).deal.targets;
@@ -284,16 +276,6 @@ impl Ftl {
             *target = NO_TARGET;
         }
         Some(page)
-    }
-
-    /// A program to a block failed: if it is a target, no more goes there.
-    pub(in crate::ftl) fn drop_target(&mut self, lane: LaneId, block: BlockId) {
-        let clock = self.tables.clock;
-        let deal = &mut self.work.lanes[lane.index()].deal;
-        if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
-            *target = NO_TARGET;
-            self.tables.blocks.close(block, clock);
-        }
     }
 
     /// All is read and on its way to the targets: they are closed, and the sources wait to be erased.

@@ -1,13 +1,19 @@
-//! Erases, and blocks that wait for theirs until they are opened (`ftl.cleaning.lazy_erase`; RealWear sections 5.2.4
-//! and 5.3): an emptied block goes on its lane's free list as it is. When its first page is about to be programmed the
+//! The end of what a block holds: all that was to leave it has arrived, and it is erased, or retired.
+//!
+//! Emptied blocks may wait for their erase until they are opened (`ftl.cleaning.lazy_erase`; RealWear sections 5.2.4
+//! and 5.3): such a block goes on its lane's free list as it is. When its first page is about to be programmed the
 //! erase is issued before that, and the die, which keeps their order, does one after the other. Until the erase ends it
 //! keeps the block as a program does. Where no time passes nothing waits: blocks are erased when they are emptied, and
 //! those that wait when time stops.
 
-use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind};
+use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::work::COMING_BY_READS;
+use crate::ftl::work::deal::NO_TARGET;
 use crate::ftl::write::open::Allocated;
+use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Ppn, Pun};
@@ -135,7 +141,7 @@ impl Ftl {
     /// A member of a block is erased that was opened first. If that fails the block is filled no further, and retired:
     /// what was meant for it by then is programmed, and moves.
     #[cold]
-    pub(super) fn on_late_erase(&mut self, flash: &mut Flash, block: BlockId, op: &Op) {
+    pub(in crate::ftl) fn on_late_erase(&mut self, flash: &mut Flash, block: BlockId, op: &Op) {
         self.ages.note_erase(&mut self.tables, &mut self.work, flash, block, op.at.block);
         let is_last = self.tables.blocks.erase_done(block, false);
         self.tell_late_erase(block, op);
@@ -162,6 +168,149 @@ impl Ftl {
         for page in pages.filter(|&page| self.tables.layout.locate(Ppn(page)).block == op.at.block) {
             self.tables.map.note_erased(Pun(page * units), units);
             self.effects.push(Effect::Erase { first: Pun(page * units), units });
+        }
+    }
+
+    /// Bookkeeping of a block after one of its programs; a failed one retires it.
+    pub(in crate::ftl) fn after_program(&mut self, flash: &mut Flash, block: BlockId, failed: bool) {
+        let last = self.tables.blocks.program_done(block);
+        if last && self.locks.are_on() {
+            self.locks.list_wordlines(&self.tables, &mut self.work, block);
+        }
+        let lane = self.tables.layout.lane_of(block);
+        if failed && !self.tables.blocks.is_failing(block) {
+            self.tables.blocks.set_failing(block);
+            self.tables.replicas.close_off(&self.tables.layout, block);
+            if self.tables.blocks.is_one_bit(block) {
+                self.space.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+            }
+            // The last pages that moves have are filled all the same: what is moved makes the room to retire the block.
+            let is_last = self.space.allocator.free(lane) == 0
+                && !self.space.allocator.is_open_for_host(lane, block, true);
+            if !is_last {
+                self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+            }
+            self.drop_target(lane, block);
+        }
+        if last && self.tables.blocks.is_failing(block) {
+            self.retire_when_closed(flash, block);
+        } else if last {
+            self.reclaim.may_look_again(&mut self.work, lane);
+        }
+    }
+
+    /// A failing block is closed and quiet: queue it for retirement.
+    pub(in crate::ftl) fn retire_when_closed(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.tables.blocks.state(block) != BlockState::Closed {
+            return;
+        }
+        let lane = self.tables.layout.lane_of(block);
+        let queue = &mut self.work.lane_mut(lane).retire;
+        if !queue.contains(&block) {
+            queue.push_back(block);
+        }
+        self.pump_lane(flash, lane);
+    }
+
+    /// A unit read away from a block needs it no more: it has arrived, or is dead.
+    pub(in crate::ftl) fn unit_arrived(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.tables.blocks.arrive(block) {
+            self.all_arrived(flash, block);
+        }
+    }
+
+    /// All that was read away from a block has arrived: it is empty, or what was to leave it has left.
+    pub(in crate::ftl) fn all_arrived(&mut self, flash: &mut Flash, block: BlockId) {
+        if self.tables.blocks.state(block) == BlockState::Draining {
+            self.empty(flash, block);
+        } else {
+            self.migrated(flash, block);
+        }
+    }
+
+    /// All that was to leave a block has left: it is closed again, or, if it is empty, erased.
+    pub(in crate::ftl) fn migrated(&mut self, flash: &mut Flash, block: BlockId) {
+        self.reclaim.end_service(&mut self.work, flash, block);
+        self.tables.blocks.set_state(block, BlockState::Closed);
+        if self.locks.are_on() {
+            self.locks.list_all(&self.tables, &mut self.work, block);
+        }
+        if self.tables.blocks.is_failing(block) {
+            return self.retire_when_closed(flash, block);
+        }
+        let lane = self.tables.layout.lane_of(block);
+        self.reclaim.may_look_again(&mut self.work, lane);
+        if self.tables.blocks.live(block) == 0
+            && self.work.lane_mut(lane).coming < self.work.coming_at_most + COMING_BY_READS
+        {
+            self.tables.blocks.start_moving(block, Cause::ReadReclaim);
+            self.tables.blocks.set_state(block, BlockState::Draining);
+            self.work.lane_mut(lane).coming += 1;
+            self.empty(flash, block);
+        }
+    }
+
+    /// A block holds nothing any more: erase it, or retire it if it failed.
+    pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
+        self.reclaim.end_service(&mut self.work, flash, block);
+        self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
+        if self.tables.blocks.cause(block) == Cause::BadBlock && !self.locks.erases_bad() {
+            self.retire(block);
+            return;
+        }
+        if self.work.lazy && self.can_wait_for_erase(flash, block) {
+            return self.shelve(block);
+        }
+        self.work.emptied = true;
+        self.tables.blocks.erase_issued(block, self.tables.layout.span);
+        let lane = self.tables.layout.lane_of(block);
+        self.work.lane_mut(lane).erasing += 1;
+        for k in 0..self.tables.layout.span {
+            let op = self.erase_of(block, k);
+            self.issue(flash, op, &[]);
+        }
+    }
+
+    /// A block is used no more.
+    pub(in crate::ftl) fn retire(&mut self, block: BlockId) {
+        self.tables.blocks.set_state(block, BlockState::Bad);
+        self.work.counts.retired_blocks += 1;
+        if self.locks.are_on() {
+            self.locks.hope_again(&self.tables.layout, block);
+            self.locks.list_all(&self.tables, &mut self.work, block);
+        }
+        if self.tables.blocks.is_one_bit(block) {
+            let lane = self.tables.layout.lane_of(block);
+            self.space.ring.lane_mut(lane).forget(block, &mut self.tables.blocks);
+        }
+    }
+
+    /// A block has come free.
+    pub(in crate::ftl) fn note_reclaimed(&mut self, block: BlockId) {
+        self.work.counts.reclaimed_blocks += 1;
+        let mode = usize::from(self.tables.blocks.mode(block));
+        self.work.counts.erased_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
+        self.waits.come(Lack::Page);
+    }
+
+    /// A block of a lane was emptied and is, or will be, erased: wear levelling is asked.
+    pub(in crate::ftl) fn count_erase(&mut self, lane: LaneId) {
+        let work = self.work.lane_mut(lane);
+        work.erases += 1;
+        let erases = work.erases;
+        let view = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
+        if let Some(cold) = self.wear_leveling.choose(&view, erases) {
+            self.work.lane_mut(lane).swap = BlockId(self.tables.layout.first_block(lane).0 + cold);
+        }
+    }
+
+    /// A program to a block failed: if it is a target, no more goes there.
+    pub(in crate::ftl) fn drop_target(&mut self, lane: LaneId, block: BlockId) {
+        let clock = self.tables.clock;
+        let deal = &mut self.work.lanes[lane.index()].deal;
+        if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
+            *target = NO_TARGET;
+            self.tables.blocks.close(block, clock);
         }
     }
 }

@@ -5,8 +5,10 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
+use crate::nand::Outcome;
+use crate::observe::Effect;
 use crate::signals::Priority;
-use crate::units::{LaneId, OpId, Ppn};
+use crate::units::{LaneId, OpId, Ppn, Pun};
 
 impl Ftl {
     /// An operation of a lane's moves. Nobody has to yield to it where no time passes.
@@ -84,5 +86,31 @@ impl Ftl {
         let work = self.work.lane_mut(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
         self.issue(flash, op, units)
+    }
+
+    /// Issues an operation on a page.
+    #[inline]
+    pub(in crate::ftl) fn issue(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
+        let id = flash.pool.add(op, units);
+        self.outbox.push(id);
+        id
+    }
+
+    /// A page was read, in one attempt or several, or it could not be.
+    #[inline(always)]
+    pub fn after_read(&mut self, flash: &Flash, op: &Op) {
+        self.reclaim.note_retries(&self.tables, &mut self.work, flash, op, op.attempts);
+        if op.outcome == Outcome::Fail {
+            self.note_unreadable(flash, *op);
+        }
+    }
+
+    /// A page could not be corrected: how much it had seen, and that it is so.
+    #[cold]
+    pub fn note_unreadable(&mut self, flash: &Flash, op: Op) {
+        let units = self.tables.layout.units_per_page;
+        self.effects.push(Effect::Unreadable { first: Pun(op.ppn.0 * units), units });
+        let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
+        self.work.counts.disturbed_q12_max = self.work.counts.disturbed_q12_max.max(seen_q12);
     }
 }

@@ -1,18 +1,16 @@
 //! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
 
+use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
 use crate::ftl::stream::{self, Moved, StreamId, Streams};
 use crate::ftl::tables::Tables;
-use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::walk::PageUnits;
 use crate::ftl::write::open::Allocated;
-use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
 use crate::observe::Effect;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 use core::ops::Range;
 
 /// The stream of a unit that moves for this cause; `ask` is how the policy is asked.
@@ -197,7 +195,7 @@ impl Ftl {
             let count = self.work.take_sorted(
                 &self.space.allocator,
                 lane,
-                (stream, self.class_of_page(found.page)),
+                (stream, self.page_classes.class_of_page(&self.tables, found.page)),
                 &mut units[..per_page],
             );
             let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(Pun(units[0].source)));
@@ -208,22 +206,6 @@ impl Ftl {
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.after_allocation(lane, found);
         }
-    }
-
-    /// Units of a moving block are in the controller.
-    pub(in crate::ftl) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let lane = LaneId(op.tag);
-        let block = self.tables.layout.block_of_page(op.ppn).0;
-        if op.cause != Cause::Sanitize && self.work.is_dealt_from(lane, block) {
-            return self.on_dealt_read(flash, id, op, lane);
-        }
-        let (units, count) = flash.pool.take(id);
-        let emptied = self.take_read(lane, (op.cause, op.ppn, op.outcome), &units[..count]);
-        self.work.lane_mut(lane).reads -= 1;
-        if emptied {
-            self.all_arrived(flash, block);
-        }
-        self.pump_lane(flash, lane);
     }
 
     /// Units of a page of a moving block were read: those that still live there wait to be programmed, those that
@@ -328,28 +310,9 @@ impl Ftl {
         self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
     }
 
-    /// A program of moved units is over.
-    pub(in crate::ftl) fn on_move_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let lane = LaneId(op.tag);
-        let (units, count) = flash.pool.take(id);
-        if self.locks.are_on() {
-            self.locks.end_copying(op.ppn);
-        }
-        self.place_all(flash, lane, op, &units[..count]);
-        self.work.lane_mut(lane).programs -= 1;
-        self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
-        if self.locks.are_on() && self.locks.next_crowded(&self.tables, &self.work, lane).is_some() {
-            // What must leave pages is asked before others take the lane's operations; both are, one after the other,
-            // once what was issued before is read from where it then was.
-            self.work.looks.soon(lane);
-        } else {
-            self.pump_lane(flash, lane);
-        }
-    }
-
     /// Moved units are at their new place, or their program failed.
     #[inline(always)]
-    fn place_all(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, units: &[UnitRef]) {
+    pub(in crate::ftl) fn place_all(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, units: &[UnitRef]) {
         for (place, &unit) in (0..).zip(units) {
             self.place_moved(flash, lane, op, place, unit);
         }
@@ -404,135 +367,22 @@ impl Ftl {
         self.gather_moved(lane, op.cause, unit);
     }
 
-    /// A unit read away from a block needs it no more: it has arrived, or is dead.
-    pub(in crate::ftl) fn unit_arrived(&mut self, flash: &mut Flash, block: BlockId) {
-        if self.tables.blocks.arrive(block) {
-            self.all_arrived(flash, block);
-        }
-    }
-
-    /// All that was read away from a block has arrived: it is empty, or what was to leave it has left.
-    fn all_arrived(&mut self, flash: &mut Flash, block: BlockId) {
-        if self.tables.blocks.state(block) == BlockState::Draining {
-            self.empty(flash, block);
-        } else {
-            self.migrated(flash, block);
-        }
-    }
-
-    /// A block holds nothing any more: erase it, or retire it if it failed.
-    pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
-        self.reclaim.end_service(&mut self.work, flash, block);
-        self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
-        if self.tables.blocks.cause(block) == Cause::BadBlock && !self.locks.erases_bad() {
-            self.retire(block);
-            return;
-        }
-        if self.work.lazy && self.can_wait_for_erase(flash, block) {
-            return self.shelve(block);
-        }
-        self.work.emptied = true;
-        self.tables.blocks.erase_issued(block, self.tables.layout.span);
-        let lane = self.tables.layout.lane_of(block);
-        self.work.lane_mut(lane).erasing += 1;
-        for k in 0..self.tables.layout.span {
-            let op = self.erase_of(block, k);
-            self.issue(flash, op, &[]);
-        }
-    }
-
-    /// A block is used no more.
-    pub(super) fn retire(&mut self, block: BlockId) {
-        self.tables.blocks.set_state(block, BlockState::Bad);
-        self.work.counts.retired_blocks += 1;
-        if self.locks.are_on() {
-            self.locks.hope_again(&self.tables.layout, block);
-            self.locks.list_all(&self.tables, &mut self.work, block);
-        }
-        if self.tables.blocks.is_one_bit(block) {
-            let lane = self.tables.layout.lane_of(block);
-            self.space.ring.lane_mut(lane).forget(block, &mut self.tables.blocks);
-        }
-    }
-
-    /// One member of a block is erased; with the last, the block is free or retired.
-    pub(in crate::ftl) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        flash.pool.remove(id);
-        let block = BlockId(op.tag);
-        if self.tables.blocks.state(block) != BlockState::Erasing {
-            return self.on_late_erase(flash, block, op);
-        }
-        self.ages.note_erase(&mut self.tables, &mut self.work, flash, block, op.at.block);
-        if self.locks.are_on() && self.tables.layout.span > 1 {
-            self.locks.note_erased_member(&self.tables, &mut self.work, block, op.at.block);
-        }
-        if !self.tables.blocks.erase_done(block, op.outcome == Outcome::Fail) {
-            return;
-        }
-        let lane = self.tables.layout.lane_of(block);
-        self.reclaim.forget_reads(&self.tables, &mut self.work, block);
-        if self.locks.are_on() {
-            self.tables.forget_secured(block);
-            self.locks.note_erased_locks(&self.tables, &mut self.work, block);
-        }
-        self.tables.replicas.reset(&self.tables.layout, block);
-        self.copies.on_erase(block);
-        let (first, units) = (self.tables.layout.first_unit(block), self.tables.layout.units_per_block());
-        self.tables.map.note_erased(first, units);
-        self.effects.push(Effect::Erase { first, units });
-        let destaged = self.tables.blocks.cause(block) == Cause::Destage;
-        if destaged {
-            self.space.ring.lane_mut(lane).leaving -= 1;
-        }
-        let is_dead = self.ages.is_dead(&self.tables.blocks, block);
-        if self.tables.blocks.is_failing(block) || is_dead {
-            self.work.counts.age_retired += u64::from(is_dead);
-            self.retire(block);
-        } else {
-            if self.tables.blocks.is_one_bit(block) {
-                self.ring_block_erased(lane, block);
+    /// Of units that are about to be programmed, those that have died since they were read go no further. How many are
+    /// left.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn drop_dead(&mut self, flash: &mut Flash, units: &mut [UnitRef]) -> usize {
+        let mut left = 0;
+        for at in 0..units.len() {
+            let unit = units[at];
+            if self.tables.map.lookup(crate::units::Lpn(unit.lpn)).0 == unit.source {
+                units[left] = unit;
+                left += 1;
             } else {
-                self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
+                self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
             }
-            self.note_reclaimed(block);
         }
-        let work = self.work.lane_mut(lane);
-        work.coming -= u32::from(!destaged);
-        work.erasing -= 1;
-        self.count_erase(lane);
-        self.check_lane(flash, lane);
-    }
-
-    /// A block has come free.
-    pub(super) fn note_reclaimed(&mut self, block: BlockId) {
-        self.work.counts.reclaimed_blocks += 1;
-        let mode = usize::from(self.tables.blocks.mode(block));
-        self.work.counts.erased_by_mode[mode.min(PROGRAM_MODES - 1)] += 1;
-        self.waits.come(Lack::Page);
-    }
-
-    /// A block of a lane was emptied and is, or will be, erased: wear levelling is asked.
-    pub(super) fn count_erase(&mut self, lane: LaneId) {
-        let work = self.work.lane_mut(lane);
-        work.erases += 1;
-        let erases = work.erases;
-        let view = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
-        if let Some(cold) = self.wear_leveling.choose(&view, erases) {
-            self.work.lane_mut(lane).swap = BlockId(self.tables.layout.first_block(lane).0 + cold);
-        }
-    }
-
-    /// A failing block is closed and quiet: queue it for retirement.
-    pub(in crate::ftl) fn retire_when_closed(&mut self, flash: &mut Flash, block: BlockId) {
-        if self.tables.blocks.state(block) != BlockState::Closed {
-            return;
-        }
-        let lane = self.tables.layout.lane_of(block);
-        let queue = &mut self.work.lane_mut(lane).retire;
-        if !queue.contains(&block) {
-            queue.push_back(block);
-        }
-        self.pump_lane(flash, lane);
+        left
     }
 }
 

@@ -5,28 +5,22 @@
 //! closed again (and erased if it is empty). Moves that find no room make the lane clean first.
 
 mod hears;
+mod looks;
 mod margins;
-mod partial;
 mod restore;
 mod service;
 
-use super::dealing::{Begun, DealRequest};
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op};
-use crate::ftl::Ftl;
-use crate::ftl::read_reclaim::{
-    self, ChipLook, Destination, Look, PageRead, Part, Partners, Setup, Urgency, Want,
-};
+use crate::flash::op::Op;
+use crate::ftl::read_reclaim::{self, ChipLook, Look, PageRead, Partners, Setup, Urgency, Want};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::work::candidates::{Candidate, NOW};
-use crate::ftl::work::job::Job;
+use crate::ftl::work::Work;
+use crate::ftl::work::candidates::Candidate;
 use crate::ftl::work::lane::RECLAIM;
 use crate::ftl::work::migration::Migration;
 use crate::ftl::work::walk::{Pages, Walk};
-use crate::ftl::work::{COMING_BY_READS, Work};
-use crate::ftl::write::waits::Lack;
 use crate::nand::order::PageOrder;
 use crate::sections::Sections;
 use crate::units::{BlockId, LaneId};
@@ -360,145 +354,6 @@ impl Reclaim {
         let place = migration.candidate.place(&tables.layout);
         work.lane_mut(lane).candidates.put_first(migration.candidate, place);
         migration.end();
-    }
-}
-
-impl Ftl {
-    /// Lets the lanes whose lists have grown look at them.
-    pub fn look_at_candidates(&mut self, flash: &mut Flash) {
-        while let Some(lane) = self.work.looks.take_next() {
-            if !(self.locks.are_on() && self.lock_lane(flash, lane)) {
-                self.pump_lane(flash, lane);
-            }
-        }
-    }
-
-    /// Starts the next job that is due to reads.
-    #[inline]
-    pub(in crate::ftl) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        self.reclaim.active
-            && self.work.lane_mut(lane).candidates.some()
-            && !self.work.lane_mut(lane).is_dealing()
-            && {
-                self.reclaim.begin_look(&mut self.work, lane);
-                self.next_candidate(flash, lane, 0)
-            }
-    }
-
-    /// Looks at the blocks of a lane's list after those that were passed over, until a job is started.
-    fn next_candidate(&mut self, flash: &mut Flash, lane: LaneId, mut passed: usize) -> bool {
-        loop {
-            // A claim that came to nothing: the host may have the block, if nothing is on its way that counts on it.
-            if !(self.locks.are_on() && self.work.lane_mut(lane).is_moving())
-                && self.space.allocator.unclaim(lane)
-            {
-                self.waits.come(Lack::Page);
-            }
-            let idle = self.work.quiet;
-            let Some((list, bit)) = self.work.lane_mut(lane).candidates.list(idle) else {
-                self.reclaim.need_no_room(&mut self.work, lane);
-                return false;
-            };
-            if passed >= list.len() {
-                return false;
-            }
-            let candidate = list[0];
-            self.work.lane_mut(lane).due = bit == NOW;
-            match self.look_at(flash, lane, candidate, passed) {
-                Looked::Over => {}
-                Looked::Started => return true,
-                // A deal keeps its turn.
-                Looked::Waits if self.reclaim.deals => return false,
-                Looked::Waits => {
-                    passed += 1;
-                    if let Some((list, _)) = self.work.lane_mut(lane).candidates.list(idle) {
-                        list.rotate_left(1);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Looks at the block that is first on its lane's list.
-    fn look_at(&mut self, flash: &mut Flash, lane: LaneId, candidate: Candidate, passed: usize) -> Looked {
-        let block = candidate.block;
-        let state = self.tables.blocks.state(block);
-        if state == BlockState::Migrating {
-            return Looked::Waits;
-        }
-        if !matches!(state, BlockState::Open | BlockState::Closed) || self.tables.blocks.is_failing(block) {
-            return self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
-        }
-        let is_programmed = state == BlockState::Closed && self.tables.blocks.programming(block) > 0;
-        if is_programmed {
-            return Looked::Waits;
-        }
-        let Some(want) = self.reclaim.ask(&self.tables, flash, candidate, None) else {
-            return self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
-        };
-        if state == BlockState::Open {
-            if !self.work.may_abandon(&self.space.allocator, lane, block) {
-                return Looked::Waits;
-            }
-            // Closed, it is asked about again: what was yet to be written need not leave it.
-            self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
-            self.tables.replicas.close_off(&self.tables.layout, block);
-            return self.look_at(flash, lane, candidate, passed);
-        }
-        if want == Want::BLOCK {
-            return self.begin_whole(flash, lane, candidate);
-        }
-        if let Destination::Deal { mode, paired } = want.to {
-            let forced = !self.work.lane_mut(lane).candidates.now.is_empty();
-            return match self.begin_deal(flash, lane, DealRequest { candidate, mode, paired, forced }) {
-                Begun::Later => Looked::Waits,
-                Begun::Yes if self.work.lane_mut(lane).is_dealing() => Looked::Waits,
-                Begun::Yes => Looked::Over,
-                Begun::NoBlocks => self.begin_whole(flash, lane, candidate),
-            };
-        }
-        if want.to == Destination::Moves && !self.has_room_for(lane, candidate, want) {
-            return Looked::Waits;
-        }
-        self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
-        self.tables.blocks.start_moving(block, Cause::ReadReclaim);
-        self.reclaim.begin_service(flash, block, None);
-        let mut migration = Migration::of(candidate, passed);
-        self.take_up(lane, &mut migration, want, true);
-        self.work.lane_mut(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
-        Looked::Started
-    }
-
-    /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able
-    /// to go on. A free block that the host could have is kept for it.
-    fn has_room_for(&mut self, lane: LaneId, candidate: Candidate, want: Want) -> bool {
-        let (types, per_page) = (self.reclaim.page_types, self.tables.layout.units_per_page);
-        let pages = match want.part {
-            Part::Wordline(_) => types,
-            _ => self.tables.order.pages(),
-        };
-        let live = self.tables.blocks.live(candidate.block);
-        let needed = (pages * per_page).min(live) + self.tables.layout.data_units_per_block();
-        let has_room = self.has_room_or_claims(lane, needed, 0);
-        self.work.lane_mut(lane).candidates.lacks_room |= !has_room;
-        has_room
-    }
-
-    /// Begins moving a whole block to where cleaning's data goes, if there is room.
-    fn begin_whole(&mut self, flash: &Flash, lane: LaneId, candidate: Candidate) -> Looked {
-        let room =
-            self.work.fits(&self.tables, &self.space.allocator, lane, candidate.block, Cause::ReadReclaim);
-        let deals = self.reclaim.deals;
-        let work = self.work.lane_mut(lane);
-        work.candidates.lacks_room = !room || (work.candidates.lacks_room && !deals);
-        if !room || work.coming >= self.work.coming_at_most + COMING_BY_READS {
-            return Looked::Waits;
-        }
-        self.work.counts.reclaims += 1;
-        self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
-        self.reclaim.begin_service(flash, candidate.block, None);
-        self.begin(lane, candidate.block, Cause::ReadReclaim);
-        Looked::Started
     }
 }
 

@@ -9,43 +9,12 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
-use crate::ftl::tables::facts::Death;
-use crate::ftl::work::candidates::Candidate;
 use crate::ftl::work::migration::Migration;
 use crate::nand::Outcome;
 use crate::observe::Effect;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
+use crate::units::{BlockId, LaneId, Lpn, Pun};
 
 impl Ftl {
-    /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.
-    pub(in crate::ftl) fn adopt(&mut self, lpn: Lpn) -> bool {
-        let to = self.tables.replicas.get(lpn);
-        if !to.is_some() {
-            return false;
-        }
-        self.tables.replicas.forget(lpn);
-        let from = self.tables.map.assign(lpn, to);
-        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Moved);
-        self.tables.blocks.adopt(self.tables.layout.block_of_unit(to));
-        self.work.counts.replicas_adopted += 1;
-        self.effects.push(Effect::Adopt { lpn, from, to });
-        true
-    }
-
-    /// All replicas in one member of a block become pages.
-    pub(in crate::ftl) fn adopt_all(&mut self, candidate: Candidate) {
-        for unit in self.tables.replica_units(candidate.block) {
-            let lpn = self.tables.map.stored(unit);
-            let at = self.tables.layout.block_of_page(self.tables.layout.page_of_unit(unit).0).1;
-            if at % self.tables.layout.span == candidate.member
-                && lpn.is_some()
-                && self.tables.replicas.get(lpn) == unit
-            {
-                self.adopt(lpn);
-            }
-        }
-    }
-
     /// Makes a replica of a page of the block that a lane's partial migration is at, in physical block `to`: the units
     /// that have none are read and programmed there.
     pub(in crate::ftl) fn replicate(&mut self, flash: &mut Flash, lane: LaneId, place: u32, to: u32) {
@@ -77,17 +46,14 @@ impl Ftl {
         }
     }
 
-    /// A page to be replicated is in the controller.
-    pub(in crate::ftl) fn on_replica_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let (units, count) = flash.pool.take(id);
-        let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
-        self.work.lane_mut(lane).reads -= 1;
-        self.replica_read(flash, lane, op, &units[..count]);
-        self.pump_lane(flash, lane);
-    }
-
     /// Programs what was read and is still current, if the block chosen can still take it.
-    fn replica_read(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, read: &[UnitRef]) {
+    pub(in crate::ftl) fn replica_read(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        op: &Op,
+        read: &[UnitRef],
+    ) {
         let source = self.tables.layout.block_of_page(op.ppn).0;
         self.tables.replicas.promised[op.tag as usize] -= 1;
         let holds = self.tables.replicas.may_hold(&self.tables.blocks, &self.tables.layout, op.tag);
@@ -116,25 +82,8 @@ impl Ftl {
         }
     }
 
-    /// A replica is at its place.
-    pub(in crate::ftl) fn on_replica_programmed(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        let (units, count) = flash.pool.take(id);
-        let lane = LaneId(op.tag);
-        if self.locks.are_on() {
-            self.locks.end_copying(op.ppn);
-        }
-        self.work.lane_mut(lane).programs -= 1;
-        self.replica_programmed(flash, op, &units[..count]);
-        self.pump_lane(flash, lane);
-        let other = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
-        if other != lane {
-            // What reads want of the block waited for this program.
-            self.pump_lane(flash, other);
-        }
-    }
-
     /// Units that are still current are read from their replica from now on. A failed program makes none.
-    fn replica_programmed(&mut self, flash: &mut Flash, op: &Op, units: &[UnitRef]) {
+    pub(in crate::ftl) fn replica_programmed(&mut self, flash: &mut Flash, op: &Op, units: &[UnitRef]) {
         let first = op.ppn.0 * self.tables.layout.units_per_page;
         for (place, unit) in (first..).zip(units) {
             let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));

@@ -1,10 +1,14 @@
 //! Victims of cleaning where data is separated: among which blocks they are looked for, and what is counted of them.
 
+use crate::executor::Pace;
+use crate::flash::op::Cause;
 use crate::ftl::Ftl;
 use crate::ftl::counts::VICTIM_BINS;
 use crate::ftl::stream::{Among, CLASSES, LaneStreams, Policy, Victim};
 use crate::ftl::tables::blocks::LaneView;
-use crate::units::BlockId;
+use crate::ftl::work::job::Job;
+use crate::ftl::work::lane::{RECLAIM, ROUTINE, Round};
+use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
 
 /// Where victims are looked for.
@@ -84,6 +88,78 @@ impl Ftl {
         let (opened, filled) =
             (self.tables.blocks.opened_at(block), clock - self.tables.blocks.age(block, clock));
         self.stream.on_victim(Victim { stream, lane, opened, filled, clock, live, units });
+    }
+
+    pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
+        let (limits, free) =
+            (self.space.ring.limits(&self.tables, &self.work, lane), self.space.allocator.free(lane));
+        let work = &self.work.lanes[lane.index()];
+        let wanted = if self.work.pace == Pace::Saturated {
+            true
+        } else if work.wanted {
+            self.gc_trigger.goes_on(free + work.coming, &limits)
+        } else {
+            self.gc_trigger.starts(free + work.coming, &limits)
+        };
+        let (clock, work) = (self.tables.clock, self.work.lane_mut(lane));
+        if wanted && !work.wanted {
+            work.round = Round { began: clock, erases: work.erases };
+        }
+        work.wanted = wanted;
+    }
+
+    pub(in crate::ftl) fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
+        // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
+        let coming = self.work.lanes[lane.index()].coming > 0;
+        if coming
+            && !self.work.has_room(
+                &self.tables,
+                &self.space.allocator,
+                lane,
+                self.tables.layout.data_units_per_block(),
+                Cause::Cleaning,
+            )
+        {
+            return None;
+        }
+        let first = self.tables.layout.first_block(lane).0;
+        let view: LaneView<'_> = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
+        let chooser = &mut |view: &LaneView<'_>| {
+            let chosen = self.gc_victim.choose(view, &mut self.victim_rng)?;
+            let can_be = view.eligible(chosen).is_some();
+            assert!(can_be, "ftl.gc_victim chose block {chosen}, which cannot be cleaned");
+            Some(chosen)
+        };
+        let chosen = if self.tells_apart && self.victims.are_asked_for() {
+            let (filled_by, streams) =
+                (self.tables.blocks.lane_streams(&self.tables.layout, lane), self.space.allocator.streams());
+            let lane = LaneStreams { blocks: &view, lane, filled_by, streams };
+            self.victims.choose(&mut self.stream, &lane, chooser)?
+        } else {
+            chooser(&view)?
+        };
+        let chosen = BlockId(first + chosen);
+        if self.work.fits(&self.tables, &self.space.allocator, lane, chosen, Cause::Cleaning) {
+            return Some(chosen);
+        }
+        let least = BlockId(
+            first
+                + self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock).least_live()?,
+        );
+        self.work.fits(&self.tables, &self.space.allocator, lane, least, Cause::Cleaning).then_some(least)
+    }
+
+    pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
+        self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
+        self.tables.blocks.start_moving(block, cause);
+        let job = Job::empty(&self.tables, block, self.reclaim.policy.orders_leaving());
+        let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
+        let erases_bad = self.locks.erases_bad();
+        let work = self.work.lane_mut(lane);
+        let comes = cause != Cause::Destage && (cause != Cause::BadBlock || erases_bad);
+        work.coming += u32::from(comes);
+        work.jobs[which] = Some(job);
+        true
     }
 }
 

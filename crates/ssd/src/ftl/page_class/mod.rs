@@ -6,17 +6,18 @@
 //! be programmed, its class is known, and units of that class go first (RHS section III-A).
 //!
 //! Host data waits in the drive's one queue of each stream (`write/gather.rs`), moved data in those of its lane
-//! (`moves/sorted.rs`). While a queue holds what `queue_blocks` says, its next page is programmed. What drains a queue:
+//! (`work/sorted.rs`). While a queue holds what `queue_blocks` says, its next page is programmed. What drains a queue:
 //! FLUSH, FUA and writes that find no slot, as ever; and the end of a lane's moves, because the blocks that the data
 //! came from can only be erased then. What is written below the buffer (`write/direct.rs`), dealt, or copied to
 //! replicas goes in page order.
 
 use crate::config::member::Misfit;
 use crate::ftl::foresight::Foresight;
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::map::Map;
 use crate::rng::Rng;
 use crate::sections::{Placement, Sections};
-use crate::units::Lpn;
+use crate::units::{Lpn, Ppn};
 use core::ops::Range;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -297,6 +298,16 @@ impl PageClasses {
     /// What it knows of data now.
     pub(crate) fn report(&self, logical_units: u64) -> Report {
         Report { levels: self.policy.levels(), table_bytes: self.policy.table_bytes(logical_units) }
+    }
+
+    /// The class of a page; 0 if data is not sorted by it.
+    #[inline]
+    pub(in crate::ftl) fn class_of_page(&self, tables: &Tables, page: Ppn) -> u8 {
+        if !self.sorts() {
+            return 0;
+        }
+        let at = tables.layout.locate(page);
+        self.of_type(tables.order.page_type(at.page))
     }
 }
 

@@ -256,7 +256,8 @@ impl Ftl {
         };
         self.erase_if_opened(flash, found);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let class = if self.gather.sorts() { self.class_of_page(found.page) } else { 0 };
+        let class =
+            if self.gather.sorts() { self.page_classes.class_of_page(&self.tables, found.page) } else { 0 };
         let (count, bytes) =
             self.gather.take_units(&self.tables, &mut self.work, (stream, class), &mut units);
         self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
@@ -272,16 +273,6 @@ impl Ftl {
             self.check_lane(flash, found.lane);
         }
         Paged::Programs(id)
-    }
-
-    /// The class of a page; 0 if data is not sorted by it.
-    #[inline]
-    pub(in crate::ftl) fn class_of_page(&self, page: Ppn) -> u8 {
-        if !self.page_classes.sorts() {
-            return 0;
-        }
-        let at = self.tables.layout.locate(page);
-        self.page_classes.of_type(self.tables.order.page_type(at.page))
     }
 
     /// A page of host data is programmed, or it has failed.

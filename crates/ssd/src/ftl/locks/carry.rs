@@ -1,0 +1,357 @@
+//! What is done about pages that are to be locked: the lock is issued, or what lives there moves out first, or its
+//! wordline is filled up; and blocks in which no lock holds are emptied.
+
+use super::crowded::MOVES_FOR_LOCKS;
+use super::issue::Look;
+use super::{EXPOSED, HOPELESS, IN_FLIGHT_AT_MOST, ISSUED, LEAVING};
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::Ftl;
+use crate::ftl::sanitize::{Answer, Deaths};
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::write::waits::Lack;
+use crate::units::{BlockId, LaneId, Ppn, Pun};
+
+impl Ftl {
+    /// Locks what is exposed in a lane, as far as there are operations. False if its moves are to be looked at, too.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+        // Where no time passes what leaves pages goes together, not each page's rest for itself.
+        self.work.lane_mut(lane).more = flash.is_instant();
+        let mut is_full = self.lock_ready(flash, lane);
+        // Of what waits for room no more is looked at than finds it.
+        while !is_full && let Some(block) = self.locks.next_crowded(&self.tables, &self.work, lane) {
+            self.locks.list_all(&self.tables, &mut self.work, block);
+            is_full = self.lock_ready(flash, lane);
+            if !is_full && self.locks.next_crowded(&self.tables, &self.work, lane).is_some() {
+                self.locks.lanes[lane.index()].crowded.pop_front();
+            }
+        }
+        if core::mem::take(&mut self.work.lane_mut(lane).more) {
+            self.program_all_gathered(flash, lane, false);
+        }
+        if self.locks.are_renewed() {
+            self.renew_lane(flash, lane);
+        }
+        let locks = &self.locks.lanes[lane.index()];
+        self.work.looks.is_for_locks(lane) && !locks.lacks_room && locks.hopeless.is_empty()
+    }
+
+    /// The same of the blocks that are listed. Whether there are no operations for more.
+    pub(in crate::ftl) fn lock_ready(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+        let at_most = IN_FLIGHT_AT_MOST * self.tables.layout.span;
+        while self.locks.lanes[lane.index()].in_flight < at_most {
+            let Some(&block) = self.locks.lanes[lane.index()].ready.front() else { return false };
+            if !self.lock_next(flash, lane, block) {
+                self.locks.lanes[lane.index()].ready.pop_front();
+                let exposed = &mut self.locks.blocks[block.index()];
+                (exposed.listed, exposed.first, exposed.end) = (false, 0, 0);
+            }
+        }
+        true
+    }
+
+    /// Does what is next about a block; false if there is nothing.
+    pub(in crate::ftl) fn lock_next(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId) -> bool {
+        loop {
+            // What leaves a page may be the last of its block, which is then erased.
+            let is_erased =
+                self.tables.blocks.state(block) == BlockState::Free && !self.tables.blocks.is_stale(block);
+            if is_erased || self.tables.blocks.is_erasing(block) {
+                return false;
+            }
+            let Some(at) = self.locks.next_listed(&self.tables, block) else { return false };
+            let page = Ppn(block.0 * self.tables.layout.pages_per_block + at);
+            match self.locks.look_at_page(&self.tables, flash, block, page) {
+                Look::Nothing => {}
+                Look::Waits => self.locks.defer_locks(block),
+                Look::Crowded(page) => self.move_out(flash, lane, page),
+                Look::Unfinished => self.pad(flash, lane, page),
+                Look::Dead => {
+                    self.locks.give_up_replicas(&mut self.tables, &mut self.work, page);
+                    self.lock(flash, block, at);
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Locks a page of a block, or its whole physical block.
+    pub(in crate::ftl) fn lock(&mut self, flash: &mut Flash, block: BlockId, at: u32) {
+        let member = at % self.tables.layout.span;
+        let is_dead = self.tables.is_member_dead(block, member);
+        let deaths = Deaths {
+            // Where something lives nobody asks how many there are: counting them for each would cost most of all.
+            pages: if is_dead {
+                self.locks.dead_pages(&mut self.tables, &mut self.work, flash, block, at)
+            } else {
+                1
+            },
+            is_dead,
+            is_bad: self.tables.blocks.state(block) == BlockState::Bad,
+            page_ns: self.locks.page_ns,
+            block_ns: self.locks.block_ns,
+        };
+        let answer = self.locks.policy.answer(&deaths);
+        let first = Ppn(block.0 * self.tables.layout.pages_per_block);
+        let lane = self.tables.layout.lane_of(block);
+        let op = match answer {
+            Answer::Erase => {
+                self.locks.pages[first.index() + at as usize] |= HOPELESS;
+                return self.locks.give_up_block(&self.tables, &mut self.work, block);
+            }
+            Answer::Pages if self.locks.scrubs() => {
+                // One of them stands for all.
+                let mut page = Ppn(first.0 + at);
+                for other in self.locks.pages_of_wordline(&self.tables.layout, page) {
+                    let state = &mut self.locks.pages[other.index()];
+                    if *state & EXPOSED != 0 {
+                        *state |= ISSUED;
+                        page = other;
+                    }
+                }
+                self.space.ring.op(&self.tables, self.locks.page_op, Cause::Sanitize, page)
+            }
+            Answer::Pages => {
+                let page = Ppn(first.0 + at);
+                self.locks.pages[page.index()] |= ISSUED;
+                self.space.ring.op(&self.tables, self.locks.page_op, Cause::Sanitize, page)
+            }
+            Answer::Block => {
+                // Nothing that a locked block holds is read, or programmed behind it.
+                self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
+                self.tables.replicas.close_off(&self.tables.layout, block);
+                for page in self.tables.layout.pages_of_member(block, member) {
+                    let state = &mut self.locks.pages[page.index()];
+                    *state |= if *state & EXPOSED != 0 { ISSUED } else { 0 };
+                }
+                Op::new(
+                    OpKind::BlockLock,
+                    Cause::Sanitize,
+                    first,
+                    self.tables.layout.member(block, member),
+                    0,
+                )
+            }
+        };
+        self.locks.lanes[lane.index()].in_flight += 1;
+        self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
+    }
+
+    /// What lives in a page moves elsewhere in its lane; if there is no room, when there is.
+    pub(in crate::ftl) fn move_out(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
+        let block = self.tables.layout.block_of_page(page).0;
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut count = 0;
+        let first = page.0 * self.tables.layout.units_per_page;
+        for unit in (first..first + self.tables.layout.units_per_page)
+            .filter(|&unit| self.tables.map.is_live(Pun(unit)))
+        {
+            units[count] = self.tables.unit_at(unit);
+            count += 1;
+        }
+        let is_busy = self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
+        if is_busy || !self.has_room_beside(lane, count as u32) {
+            return self.locks.wait_for_room(lane, block, !is_busy);
+        }
+        let before = self.locks.pages[page.index()];
+        self.locks.pages[page.index()] |= LEAVING;
+        let is_new = self.locks.is_leaving(before | LEAVING) && !self.locks.is_leaving(before);
+        self.locks.leaving += u32::from(is_new);
+        self.work.counts.sanitize_copies += count as u64;
+        self.tables.blocks.set_cause(block, Cause::Sanitize);
+        let mut op = self.op_of_move(flash, OpKind::Read, Cause::Sanitize, page, lane);
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
+        self.tables.blocks.leave(block, count as u32);
+        if self.issue_move(flash, lane, &mut op, &units[..count]) {
+            self.take_read(lane, (Cause::Sanitize, page, op.outcome), &units[..count]);
+            if self.work.lanes[lane.index()].full_pages(self.tables.layout.units_per_page) > 0 {
+                self.program_all_gathered(flash, lane, false);
+            }
+        }
+    }
+
+    /// The wordline of a page of a block that is being filled is finished: with nothing. Of a block that moves fill
+    /// only if they do not need what is left there.
+    pub(in crate::ftl) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
+        let (block, last) = (
+            self.tables.layout.block_of_page(page).0,
+            self.locks.pages_of_wordline(&self.tables.layout, page).last(),
+        );
+        // Wordlines that are filled up go beyond what moves may have on their way, two at most.
+        if self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS + self.locks.pages_filled_up()) {
+            return self.locks.wait_for_room(lane, block, false);
+        }
+        let first = block.0 * self.tables.layout.pages_per_block;
+        let streams = self.space.allocator.streams();
+        let is_of_host = |stream| streams.is_of_host(stream) && !streams.is_shared(stream);
+        if let (Some(stream), Some(next), Some(last)) =
+            (self.space.allocator.stream_of(lane, block), self.space.allocator.filled(lane, block), last)
+            && !is_of_host(stream)
+            && !self.has_room_beside(
+                lane,
+                (last.0 + 1).saturating_sub(first + next) * self.tables.layout.units_per_page,
+            )
+        {
+            return self.locks.wait_for_room(lane, block, true);
+        }
+        while let Some(stream) = self.space.allocator.stream_of(lane, block)
+            && self.space.allocator.filled(lane, block).is_some_and(|next| Some(Ppn(first + next)) <= last)
+        {
+            let Some(found) =
+                self.space.allocator.page_in(lane, stream, 0, &mut self.tables.blocks, self.tables.clock)
+            else {
+                return;
+            };
+            self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page);
+            let op = self.op_of_move(flash, OpKind::Program, Cause::Sanitize, found.page, lane);
+            let mut op = self.tables.bound_for(block, op);
+            if is_of_host(stream) {
+                // Behind the host's own, which may not be carried out yet.
+                self.begin_move(flash, lane, op, &[]);
+            } else {
+                self.program_moved(flash, lane, &mut op, &mut []);
+            }
+        }
+    }
+
+    /// Begins to empty the next block whose locks fail; one that is being filled is closed.
+    #[cold]
+    pub(in crate::ftl) fn start_hopeless(&mut self, lane: LaneId) -> bool {
+        if self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most {
+            return false;
+        }
+        for _ in 0..self.locks.lanes[lane.index()].hopeless.len() {
+            let Some(block) = self.locks.lanes[lane.index()].hopeless.pop_front() else { return false };
+            if !self.locks.is_hopeless(&self.tables.layout, block)
+                || self.tables.blocks.state(block) == BlockState::Bad
+            {
+                continue;
+            }
+            if self.tables.blocks.state(block) == BlockState::Open {
+                if !self.may_close_early(lane, block) {
+                    // What is cleaned fills it, or makes room.
+                    let locks = &mut self.locks.lanes[lane.index()];
+                    locks.lacks_room = true;
+                    locks.hopeless.push_back(block);
+                    continue;
+                }
+                self.close_early(block);
+            }
+            if self.tables.blocks.is_stale(block) && self.space.allocator.take_from_free(lane, block) {
+                // Whoever waits for what is exposed there may be who would have opened it.
+                self.tables.blocks.wait_no_more(block);
+            }
+            let is_still = self.tables.blocks.state(block) == BlockState::Closed
+                && self.tables.blocks.programming(block) == 0
+                && !self.tables.blocks.is_failing(block);
+            // With replicas that have become pages more may live there than moves are always sure of.
+            let (live, sure) = (
+                self.tables.blocks.live(block),
+                self.work.reserve * self.tables.layout.data_units_per_block(),
+            );
+            let may_begin = is_still
+                && match live {
+                    0 => true,
+                    _ if live > sure => self.has_room_or_claims(lane, live, 0),
+                    _ => self.work.has_room(&self.tables, &self.space.allocator, lane, live, Cause::Sanitize),
+                };
+            if may_begin {
+                // One of the cache of host writes comes back to its ring.
+                let is_one_bit = self.tables.blocks.is_one_bit(block);
+                return if is_one_bit {
+                    self.destage(lane, block)
+                } else {
+                    self.begin(lane, block, Cause::Sanitize)
+                };
+            }
+            self.locks.lanes[lane.index()].hopeless.push_back(block);
+        }
+        false
+    }
+
+    /// Whether what lives in a block that is being filled finds room elsewhere: where moves fill it, its own is lost.
+    pub(in crate::ftl) fn may_close_early(&self, lane: LaneId, block: BlockId) -> bool {
+        let streams = self.space.allocator.streams();
+        let is_of_moves = |stream| !streams.is_of_host(stream) || streams.is_shared(stream);
+        let filled =
+            self.space.allocator.filled(lane, block).unwrap_or_default() * self.tables.layout.units_per_page;
+        let lost = match self.space.allocator.stream_of(lane, block) {
+            Some(stream) if is_of_moves(stream) => self.tables.layout.data_units_per_block() - filled,
+            _ => 0,
+        };
+        self.work.has_room(
+            &self.tables,
+            &self.space.allocator,
+            lane,
+            self.tables.blocks.live(block) + lost,
+            Cause::Sanitize,
+        )
+    }
+
+    /// A block that is being filled is filled no further.
+    pub(in crate::ftl) fn close_early(&mut self, block: BlockId) {
+        let lane = self.tables.layout.lane_of(block);
+        self.tables.replicas.close_off(&self.tables.layout, block);
+        if self.tables.blocks.is_one_bit(block) {
+            self.space.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+        } else {
+            self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
+        }
+    }
+
+    /// Whether so many units find room beside the reserve: cleaning must be able to go on after them. Blocks that are
+    /// being emptied, and have room for what still lives there, will be of the reserve: those that it lacks, and one
+    /// more, which is kept from the host.
+    pub(in crate::ftl) fn has_room_beside(&mut self, lane: LaneId, units: u32) -> bool {
+        let (reserve, free) = (self.work.reserve, self.space.allocator.free(lane));
+        let lacking = reserve.saturating_sub(free);
+        let coming = self.work.lanes[lane.index()].coming.min(reserve);
+        let block = self.tables.layout.data_units_per_block();
+        let one_more = if coming > lacking && free <= reserve { block } else { 0 };
+        self.has_room_or_claims(lane, units + (reserve - coming.min(lacking)) * block, one_more)
+    }
+
+    /// Whether so many units find room, if need be in a free block that is kept from the host for them, or in one with
+    /// room for so many of them that is coming.
+    pub(in crate::ftl) fn has_room_or_claims(&mut self, lane: LaneId, units: u32, coming: u32) -> bool {
+        if self.work.has_room(&self.tables, &self.space.allocator, lane, units, Cause::Sanitize) {
+            return true;
+        }
+        let is_new = self.space.allocator.claim(lane, coming > 0);
+        let has_room =
+            self.work.has_room(&self.tables, &self.space.allocator, lane, units - coming, Cause::Sanitize);
+        if !has_room && is_new {
+            self.space.allocator.unclaim(lane);
+        }
+        has_room
+    }
+
+    /// Somebody waits for locks: what leaves pages waits no longer for more of its class to share a page with.
+    /// Elsewhere a rest goes as soon as no more will join it. Returns whether anything goes.
+    pub fn hurry_leaving(&mut self, flash: &mut Flash) -> bool {
+        if self.locks.leaving == 0 || !self.page_classes.sorts() {
+            return false;
+        }
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
+            if self.work.lane_mut(lane).reads == 0 {
+                self.program_all_gathered(flash, lane, true);
+            }
+        }
+        !self.outbox.is_empty()
+    }
+
+    /// The host lacks a page: no block is kept from it for what must leave pages, if one was. It goes on then.
+    #[cold]
+    pub(in crate::ftl) fn give_up_claims(&mut self) {
+        if !self.space.allocator.has_claims() {
+            return;
+        }
+        for lane in (0..self.tables.layout.lanes).map(LaneId) {
+            if !self.work.lane_mut(lane).is_moving() && self.space.allocator.unclaim(lane) {
+                self.waits.come(Lack::Page);
+            }
+        }
+    }
+}
