@@ -61,7 +61,7 @@ impl Ftl {
         }
         self.place_all(flash, lane, op, &units[..count]);
         self.work.lane_mut(lane).programs -= 1;
-        self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         if self.locks.are_on() && self.locks.next_crowded(&self.tables, &self.work, lane).is_some() {
             // What must leave pages is asked before others take the lane's operations; both are, one after the other,
             // once what was issued before is read from where it then was.
@@ -193,6 +193,6 @@ impl Ftl {
         self.ages.on_first_page(&mut flash.chip, op.at.block);
         self.ages.update_age(&mut self.tables, &mut self.work, flash, block);
         self.work.counts.age_checks += 1;
-        self.after_program(flash, block, false);
+        self.after_program(block, false);
     }
 }

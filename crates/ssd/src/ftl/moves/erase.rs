@@ -153,7 +153,7 @@ impl Ftl {
         }
         let is_dead = is_last && self.ages.is_dead(&self.tables.blocks, block);
         self.work.counts.age_retired += u64::from(is_dead);
-        self.after_program(flash, block, op.outcome == Outcome::Fail || is_dead);
+        self.after_program(block, op.outcome == Outcome::Fail || is_dead);
     }
 
     /// Members of a block are erased one by one, and others of their pages may be programmed already.
@@ -172,7 +172,7 @@ impl Ftl {
     }
 
     /// Bookkeeping of a block after one of its programs; a failed one retires it.
-    pub(in crate::ftl) fn after_program(&mut self, flash: &mut Flash, block: BlockId, failed: bool) {
+    pub(in crate::ftl) fn after_program(&mut self, block: BlockId, failed: bool) {
         let last = self.tables.blocks.program_done(block);
         if last && self.locks.are_on() {
             self.locks.list_wordlines(&self.tables, &mut self.work, block);
@@ -193,14 +193,14 @@ impl Ftl {
             self.drop_target(lane, block);
         }
         if last && self.tables.blocks.is_failing(block) {
-            self.retire_when_closed(flash, block);
+            self.retire_when_closed(block);
         } else if last {
             self.reclaim.may_look_again(&mut self.work, lane);
         }
     }
 
     /// A failing block is closed and quiet: queue it for retirement.
-    pub(in crate::ftl) fn retire_when_closed(&mut self, flash: &mut Flash, block: BlockId) {
+    pub(in crate::ftl) fn retire_when_closed(&mut self, block: BlockId) {
         if self.tables.blocks.state(block) != BlockState::Closed {
             return;
         }
@@ -209,7 +209,7 @@ impl Ftl {
         if !queue.contains(&block) {
             queue.push_back(block);
         }
-        self.pump_lane(flash, lane);
+        self.work.looks.soon(lane);
     }
 
     /// A unit read away from a block needs it no more: it has arrived, or is dead.
@@ -236,7 +236,7 @@ impl Ftl {
             self.locks.list_all(&self.tables, &mut self.work, block);
         }
         if self.tables.blocks.is_failing(block) {
-            return self.retire_when_closed(flash, block);
+            return self.retire_when_closed(block);
         }
         let lane = self.tables.layout.lane_of(block);
         self.reclaim.may_look_again(&mut self.work, lane);

@@ -296,9 +296,7 @@ impl Ftl {
         }
         if self.issue_move(flash, lane, op, units) {
             self.place_all(flash, lane, op, units);
-            self.after_program(
-                flash,
-                self.tables.layout.block_of_page(op.ppn).0,
+            self.after_program(self.tables.layout.block_of_page(op.ppn).0,
                 op.outcome == Outcome::Fail,
             );
         }
@@ -307,7 +305,7 @@ impl Ftl {
     /// A copy of a unit was over at once.
     pub(in crate::ftl) fn copied(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
         self.place_moved(flash, lane, op, 0, unit);
-        self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
     }
 
     /// Moved units are at their new place, or their program failed.

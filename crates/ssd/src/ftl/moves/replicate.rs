@@ -107,7 +107,7 @@ impl Ftl {
                 self.effects.push(Effect::Dead { lpn, from, to });
             }
         }
-        self.after_program(flash, self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         for unit in units {
             self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
         }

@@ -192,7 +192,7 @@ impl Ftl {
             }
         }
         self.gather.sequence += count;
-        self.after_program(flash, block, outcome == Outcome::Fail);
+        self.after_program(block, outcome == Outcome::Fail);
         if found.opened && self.work.pace == Pace::Relaxed {
             self.check_lane(flash, found.lane);
         }

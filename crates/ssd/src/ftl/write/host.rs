@@ -316,6 +316,6 @@ impl Ftl {
         }
         self.work.counts.moved_units[Cause::Promote as usize] += promoted;
         flash.pool.remove(id);
-        self.after_program(flash, block, failed);
+        self.after_program(block, failed);
     }
 }

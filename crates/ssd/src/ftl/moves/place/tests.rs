@@ -20,7 +20,7 @@ fn drive() -> Drive {
 fn moves_fill_their_last_block_though_it_has_failed() {
     for (free, is_filled_on) in [(0, true), (1, false)] {
         let mut drive = drive();
-        let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
+        let ftl = &mut drive.state.ftl;
         let moved = StreamId(ftl.space.allocator.streams().of_moves.trailing_zeros() as u8);
         let page = ftl.space.move_target(&mut ftl.tables, ftl.work.reserve, LaneId(0), moved).unwrap().page;
         while ftl.space.allocator.free(LaneId(0)) > free {
@@ -28,7 +28,7 @@ fn moves_fill_their_last_block_though_it_has_failed() {
         }
         let block = ftl.tables.layout.block_of_page(page).0;
         ftl.tables.blocks.program_issued(block);
-        ftl.after_program(flash, block, true);
+        ftl.after_program(block, true);
         assert!(ftl.tables.blocks.is_failing(block));
         assert_eq!(
             ftl.space.allocator.filled(LaneId(0), block).is_some(),
