@@ -444,7 +444,7 @@ mod tests {
     #[test]
     fn a_rule_for_nothing_is_told() {
         let (_, remarks) = hints("file 3 -> stream 1; process 1 -> stream 2").unwrap();
-        assert!(remarks.contains(&"map_hints: \"file 3 -> stream 1\" was for no request".to_string()));
+        assert!(remarks.contains(&"map_hints: \"file 3 -> stream 1\" matched no request".to_string()));
         assert_eq!(remarks.iter().filter(|text| text.contains("map_hints")).count(), 1);
     }
 
@@ -463,7 +463,7 @@ mod tests {
             let mut source = Spec::parse(&text).unwrap().open(1 << 21).unwrap();
             while source.next().unwrap().is_some() {}
             let remarks = source.report().remarks();
-            let found = remarks.iter().filter(|text| text.contains("was for no request")).count();
+            let found = remarks.iter().filter(|text| text.contains("matched no request")).count();
             assert_eq!(found, told, "{remarks:?}");
         }
     }
@@ -493,7 +493,7 @@ mod tests {
             ("process 1 -> stream 70000", "found `70000` for `stream`"),
             ("process 1 -> class 3", "a number from 0 to 2"),
             ("process 1 -> priority high", "found `high` for `priority`"),
-            ("context -> stream", "a `context` is a larger number than a `stream` can be"),
+            ("context -> stream", "a `context` can be larger than any `stream`"),
             ("context -> stream", "such as stream % 8"),
             ("context -> stream % 0", "% and a number from 1 to 65535"),
             ("context main -> stream 1", "only files and processes have names"),

@@ -345,18 +345,15 @@ mod tests {
     #[test]
     fn filters_that_leave_nothing_are_errors_that_say_what_there_is() {
         for (settings, says) in [
-            (&[("devices", "7")][..], "no request is left by devices = 7: 6 of other devices; it has 0, 1"),
+            (&[("devices", "7")][..], "no request passes devices = 7: 6 of other devices; it has 0, 1"),
             (
                 &[("process", "jav")],
-                "no request is left by process = \"jav\": 6 of other processes; it has java, gzip, nfsd",
+                "no request passes process = \"jav\": 6 of other processes; it has java, gzip, nfsd",
             ),
-            (&[("operations", "trim")], "no request is left by operations = \"trim\": 6 of other operations"),
-            (
-                &[("from_sector", "9000")],
-                "no request is left by sectors from 9000 to 0: 6 at other addresses",
-            ),
-            (&[("from_s", "60")], "no request is left by seconds from 60.0 to 0.0: 6 at other times"),
-            (&[("skip", "6")], "no request is left by skip = 6: 6 skipped from the start"),
+            (&[("operations", "trim")], "no request passes operations = \"trim\": 6 of other operations"),
+            (&[("from_sector", "9000")], "no request passes sectors from 9000 to 0: 6 at other addresses"),
+            (&[("from_s", "60")], "no request passes seconds from 60.0 to 0.0: 6 at other times"),
+            (&[("skip", "6")], "no request passes skip = 6: 6 skipped from the start"),
             (&[("process", "nfsd"), ("operations", "read")], "5 of other processes, 1 of other operations"),
             (&[("from_s", "2"), ("to_s", "1")], "to_s: found 1.0, allowed: after from_s"),
             (&[("from_sector", "8"), ("end_sector", "8")], "end_sector: found 8, allowed: above from_sector"),

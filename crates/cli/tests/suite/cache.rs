@@ -44,7 +44,11 @@ fn a_disk_that_is_full_costs_no_run() {
     // No file may take more than a megabyte.
     let line = format!("ulimit -f 2048; exec \"$WORDLINE\" {}", args.join(" "));
     let done = shell(&root(), &line).ok();
-    assert!(done.err.contains("the aged drive was not kept") && done.out.contains("events"), "{}", done.err);
+    assert!(
+        done.err.contains("the aged drive was not cached") && done.out.contains("events"),
+        "{}",
+        done.err
+    );
     let left: Vec<_> = std::fs::read_dir(&place).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
 }

@@ -140,7 +140,7 @@ fn what_is_no_whole_capture_is_told() {
         std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/captures/cscope.capture")).unwrap();
     let cut = folder.join("cut.capture");
     std::fs::write(&cut, &sample[..sample.len() / 2]).unwrap();
-    wordline(&["run", &cut.display().to_string()]).fails(1, &["cut.capture", "it is cut"]);
+    wordline(&["run", &cut.display().to_string()]).fails(1, &["cut.capture", "it is truncated"]);
     let foreign = file(&folder, "foreign.capture", "0,1,read\n");
     wordline(&["trace", "from-capture", &foreign])
         .fails(1, &["foreign.capture", "it begins with", "wlcaptur"]);

@@ -133,7 +133,7 @@ fn other_commands_spare_their_inputs_too() {
     let papers = crate::program::root().join("papers").display().to_string();
     std::fs::create_dir_all(folder.join("out/straw/quick/drives/mine")).unwrap();
     let traces = ["--out", "out", "--papers", &papers, "--traces", "out/straw/quick/drives/mine"];
-    refused(&folder, "it is written anew", || {
+    refused(&folder, "it is rewritten", || {
         wordline_in(&folder, &[&["reproduce", "straw", "--quick"], &traces[..]].concat())
     });
 }

@@ -55,7 +55,7 @@ const FILES: &[Mistake] = &[
         "a result as a trace",
         &["run", "done/result.json"],
         2,
-        &["it is a result", "wordline report done/result.json"],
+        &["that is a result", "wordline report done/result.json"],
     ),
     ("the folder of a result", &["run", "done"], 2, &["a directory", "wordline run done/config.toml"]),
     (
@@ -94,7 +94,7 @@ const FILES: &[Mistake] = &[
         "a trace as a configuration",
         &["explain", "t.csv"],
         2,
-        &["t.csv:1", "199 lines more", "wordline trace info"],
+        &["t.csv:1", "199 more lines", "wordline trace info"],
     ),
     ("a trace as a result", &["compare", "t.csv"], 2, &["t.csv: cannot understand", "wordline run --out"]),
     (

@@ -268,12 +268,12 @@ fn what_is_wrong_is_told_before_anything_runs() {
     let place = folder("own-policy-refused");
     let in_place = |arguments: &[&str]| wordline_in(&place, arguments);
     in_place(&["new", "policy", "gc_victim", "mine", "--c"]).ok();
-    in_place(&["new", "policy", "gc_victim", "mine", "--c"]).fails(2, &["mine.c", "there already"]);
+    in_place(&["new", "policy", "gc_victim", "mine", "--c"]).fails(2, &["mine.c", "already exists"]);
     // The header is shared by policies beside each other.
     in_place(&["new", "policy", "stream", "other", "--c"]).ok();
     in_place(&["new", "policy", "gc_victim", "mine"]).ok();
     std::fs::write(place.join("mine/src/lib.rs"), "// mine\n").unwrap();
-    in_place(&["new", "policy", "gc_victim", "mine"]).fails(2, &["there already"]);
+    in_place(&["new", "policy", "gc_victim", "mine"]).fails(2, &["already exists"]);
     assert_eq!(std::fs::read_to_string(place.join("mine/src/lib.rs")).unwrap(), "// mine\n");
     in_place(&["new", "policy", "gc_trigger", "mine"]).fails(2, &["gc_victim, wear_leveling, stream"]);
     in_place(&["new", "policy", "stream", "no-name"]).fails(2, &["a letter, then letters, digits and _"]);

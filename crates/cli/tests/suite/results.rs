@@ -157,7 +157,7 @@ fn a_named_drive_wraps_addresses_and_says_so() {
     let small = file(&folder, "small.toml", SMALL);
     let args = ["run", "--config", &small, &trace(), "--first", "500", "--precondition", "none"];
     let done = wordline(&args).ok();
-    assert!(done.err.contains("modulo"), "{}", done.err);
+    assert!(done.err.contains("wrapped around"), "{}", done.err);
     let quiet = wordline(&[&args[..], &["--quiet"]].concat()).ok();
     assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""));
 }
@@ -309,7 +309,7 @@ fn many_results_have_rows() {
     assert!(chosen.starts_with("| ") && chosen.lines().count() == 8 && !chosen.contains("IOPS"), "{chosen}");
     for baseline in ["zipf-op28", dirs[4]] {
         let text = compare(&["--baseline", baseline]).ok().out;
-        assert!(text.contains("set as zipf-op28"), "{text}");
+        assert!(text.contains("matches zipf-op28"), "{text}");
     }
     compare(&["--baseline", "zipf-op2"]).fails(2, &["--baseline", "allowed: uniform-op7,", "did you mean"]);
     compare(&["--keys", "write_amplificaton"]).fails(2, &["--keys", "did you mean \"write_amplification\""]);

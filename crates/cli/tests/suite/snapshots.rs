@@ -100,7 +100,7 @@ fn wrong_and_damaged_snapshots_are_told_apart() {
     let bytes = std::fs::read(&good).unwrap();
     with("no-such.snap", &[]).fails(2, &["no-such.snap", "No such file"]);
     with(&file(&folder, "empty.snap", ""), &[]).fails(2, &["empty.snap"]);
-    with(&file(&folder, "cut.snap", &bytes[..bytes.len() - 7]), &[]).fails(2, &["cut.snap", "not whole"]);
+    with(&file(&folder, "cut.snap", &bytes[..bytes.len() - 7]), &[]).fails(2, &["cut.snap", "incomplete"]);
     with(&small, &[]).fails(2, &["small.toml", "not a Wordline snapshot"]);
     let mut damaged = bytes.clone();
     damaged[bytes.len() / 2] ^= 0x10;

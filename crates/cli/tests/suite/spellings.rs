@@ -217,7 +217,7 @@ fn a_job_file_is_no_configuration() {
     for path in [&jobs, &unnamed] {
         let how = format!("wordline run {path}");
         for command in ["run", "explain"] {
-            wordline(&[command, "--config", path]).fails(2, &["a job file of fio", &how]);
+            wordline(&[command, "--config", path]).fails(2, &["a fio job file", &how]);
         }
     }
 }
@@ -240,7 +240,7 @@ fn a_format_that_the_trace_is_not_of_is_a_wrong_flag() {
     let spc = file(&folder, "t.spc", "0,303567,3584,w,0.000000\n1,55590,3072,w,0.000000\n");
     for command in [&["run"][..], &["trace", "info"]] {
         let named = |format| wordline(&[command, &["--format", format, &spc]].concat());
-        named("msr").fails(2, &["t.spc:1: column", "of the format msr", "looks like spc"]);
+        named("msr").fails(2, &["t.spc:1: column", "in the format msr", "looks like spc"]);
         named("blkparse").fails(2, &["t.spc:1:", "of the format blkparse"]);
     }
     // A line that is damaged in a trace of that format is damage.

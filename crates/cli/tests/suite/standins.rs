@@ -64,7 +64,7 @@ fn a_profile_on_files_and_phases_run_and_their_configuration_repeats_them() {
     let text = "[[workload.phases]]\npattern = 'zipf'\nuntil_s = 5\n";
     let endless = file(&folder, "endless.toml", text);
     wordline(&["run", &endless])
-        .fails(2, &["endless.toml:1: workload.phases[0].until_s: found a limit of time"]);
+        .fails(2, &["endless.toml:1: workload.phases[0].until_s: found a time limit"]);
     wordline(&[
         "run",
         "--workload",

@@ -293,7 +293,7 @@ fn what_cannot_be_is_told_with_its_line() {
     let sweep_file = file(&place, "grid.toml", &base);
     sweep(&sweep_file, &out, &["--shard", "3/2"]).fails(2, &["--shard", "2/8"]);
     sweep("no-such.toml", &out, &[]).fails(2, &["no-such.toml"]);
-    sweep(&sweep_file, &place.display().to_string(), &[]).fails(2, &["something that is no sweep"]);
+    sweep(&sweep_file, &place.display().to_string(), &[]).fails(2, &["something that is not a sweep"]);
     wordline(&["run", &sweep_file]).fails(2, &["grid"]);
 }
 

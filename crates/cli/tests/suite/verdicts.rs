@@ -52,7 +52,7 @@ fn each_is(wanted: &str, loads: [&str; 12]) {
         assert_eq!(found["state"], wanted, "{load}: {}", found["text"]);
         assert!(wanted == "overloaded" || found["bound_by"].is_null(), "{load}: {found}");
         let text = found["text"].as_str().unwrap();
-        let is_doubted = text.contains("they do not tell how fast the drive is");
+        let is_doubted = text.contains("they do not show how fast the drive is");
         assert_eq!(is_doubted, wanted == "overloaded", "{text}");
     }
 }

@@ -164,7 +164,7 @@ fn a_run_does_not_fail_for_its_cache() {
     for kept in [nowhere, tight] {
         run(&small_drive(), &workload, &spec(Some(&kept)));
         let remarks = kept.take_remarks();
-        assert!(remarks.len() == 1 && remarks[0].contains("was not kept"), "{remarks:?}");
+        assert!(remarks.len() == 1 && remarks[0].contains("was not cached"), "{remarks:?}");
     }
     assert!(!Path::new(&fresh_path("cache-tight")).exists());
 }

@@ -71,7 +71,7 @@ fn a_cut_capture_is_known_as_such() {
     let (bytes, _) = random(5, 300);
     for end in 1..bytes.len() {
         let message = message(&bytes[..end]);
-        assert!(message.contains("it is cut"), "{end} of {}: {message}", bytes.len());
+        assert!(message.contains("it is truncated"), "{end} of {}: {message}", bytes.len());
     }
     assert!(Capture::read(&bytes[..]).is_ok());
 }
@@ -100,7 +100,7 @@ fn foreign_files_and_other_versions_are_named() {
         foreign,
         "it is not a capture: it begins with \"timestam\"; allowed: \"wlcaptur\", as `wordline capture` writes"
     );
-    assert!(message(b"").starts_with("it is none"));
+    assert!(message(b"").starts_with("it is not a capture"));
     assert!(
         message(b"\x28\xb5\x2f\xfd\0")
             .starts_with("it is not a capture: it begins with \"(\\xb5/\\xfd\\x00\"")

@@ -110,7 +110,7 @@ fn errors_name_place_finding_and_neighbour() {
         ("[a]\nsize=1m\nbs=\n", "a.fio:3: bs: found nothing"),
         (
             "[a]\nsize=1m\nrandom_distribution=zipf:1.0\n",
-            "a.fio:3: random_distribution: found \"1.0\" behind zipf",
+            "a.fio:3: random_distribution: found \"1.0\" after zipf",
         ),
         (
             "[a]\nsize=1m\nrandom_distribution=zoned:60/10:30/90\n",
@@ -416,5 +416,5 @@ fn nothing_is_read_again_that_time_has_ended() {
     assert!(ns < 256 * 110_000 + 256 * 100_000 + 5_000_000, "{ns}");
     let file = load("[a]\nsize=4096g\nrw=write\nverify=md5\n").unwrap();
     let error = file.open(1 << 43, 1).err().unwrap().to_string();
-    assert!(error.contains("a.fio:1: verify: more than 1024 MiB for what is read again"), "{error}");
+    assert!(error.contains("a.fio:1: verify: more than 1024 MiB for what is read back"), "{error}");
 }

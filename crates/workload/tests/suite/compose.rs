@@ -176,7 +176,7 @@ fn endless_phases_and_members_over_the_drive_are_errors() {
         ),
         ("[[phases]]\npattern = 'zipf'\nuntil_requets = 3", "(did you mean `until_requests`?)"),
         ("[[phases]]\npattern = 'zipf'\nuntil_s = -1", "workload.phases[0].until_s: found -1"),
-        ("[[phases]]\npattern = 'zipf'\nuntil_s = 5", "workload.phases[0].until_s: found a limit of time"),
+        ("[[phases]]\npattern = 'zipf'\nuntil_s = 5", "workload.phases[0].until_s: found a time limit"),
         (
             "[[phases]]\npattern = 'zipf'\nread_percent = 100\nuntil_drive_writes = 1",
             "workload.phases[0]: found limits that a whole pass",

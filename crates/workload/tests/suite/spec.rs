@@ -318,7 +318,7 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
             "[[parts]]\nname = 'x'",
             "workload.parts[0].space_mib: found 0.0 MiB, less than its longest request",
         ),
-        ("[[parts]]\nspace_mib = 1\nshare_percent = 90", "add up to 90.0, allowed: 100"),
+        ("[[parts]]\nspace_mib = 1\nshare_percent = 90", "adds up to 90.0, allowed: 100"),
         (
             "[[parts]]\nspace_mib = 1\nplace = 'zipf'",
             "workload.parts[0].place: unknown key (did you mean `places`?)",

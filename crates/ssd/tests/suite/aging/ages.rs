@@ -177,7 +177,7 @@ fn markers_of_other_cells_are_refused() {
     let mut cfg = varied(60, "real_wear");
     cfg.cells.population.growth_worst = 6.0;
     let message = said(&cfg);
-    for part in ["ftl.age_marker.policy", "cell.markers.fitted_on", "fitted on the cells", "fit-markers"] {
+    for part in ["ftl.age_marker.policy", "cell.markers.fitted_on", "fitted to the cells", "fit-markers"] {
         assert!(message.contains(part), "{message}");
     }
     cfg.cells.markers.fitted_on = cfg.cells.fingerprint();

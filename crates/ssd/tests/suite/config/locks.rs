@@ -47,7 +47,7 @@ const WRONG: &[(&str, &[&str])] = &[
     ),
     (
         "[ftl.sanitize]\npolicy = \"reprogram\"\n[nand.geometry]\nbits_per_cell = 1",
-        &["ftl.sanitize.policy", "nand.geometry.bits_per_cell", "cells of one bit", "2 to 4"],
+        &["ftl.sanitize.policy", "nand.geometry.bits_per_cell", "one bit per cell", "2 to 4"],
     ),
     (
         "[ftl.sanitize]\npolicy = \"reprogram\"\n[cell]\npart = \"mlc\"",
