@@ -135,7 +135,7 @@ fn what_is_damaged_is_made_anew() {
         assert!(!anew.preconditioning.kept, "{number}");
         assert_eq!(told(anew), first, "{number}");
         let remarks = kept.take_remarks();
-        assert!(remarks.len() == 1 && remarks[0].contains("damaged, made anew"), "{number}: {remarks:?}");
+        assert!(remarks.len() == 1 && remarks[0].contains("damaged, rebuilt"), "{number}: {remarks:?}");
         assert!(run(&small_drive(), &workload, &spec(Some(&kept))).preconditioning.kept, "{number}");
     }
 }

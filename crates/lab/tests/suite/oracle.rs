@@ -58,7 +58,7 @@ fn whatever_a_workload_is_made_of_is_foreseen() {
             assert_eq!(result.requests_failed, 0, "{name}: {:?}", result.failed_by_status);
             assert!(result.requests_served >= 900, "{name}");
             assert!(
-                result.remarks.iter().any(|remark| remark.contains("beforehand")),
+                result.remarks.iter().any(|remark| remark.contains("in advance")),
                 "{:?}",
                 result.remarks
             );

@@ -219,7 +219,11 @@ fn files_of_the_start_are_known() {
 fn a_workload_without_files_says_so() {
     let (versions, result, _) = serve(&chips(1), &[write(0, 1), write(0, 1)], FilesAtStart::default());
     assert_eq!((versions.files(), versions.uv.vaf.mean), (0, None));
-    assert!(result.remarks.iter().any(|remark| remark.contains("which file")), "{:?}", result.remarks);
+    assert!(
+        result.remarks.iter().any(|remark| remark.contains("no write named its file")),
+        "{:?}",
+        result.remarks
+    );
     let spec = RunSpec { loop_mode: LoopMode::Closed { depth: 1 }, ..RunSpec::default() };
     let config = chips(1);
     let mut drive = Drive::new(&config).unwrap();

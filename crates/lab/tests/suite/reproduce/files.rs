@@ -39,7 +39,7 @@ fn claims_with_mistakes_are_refused_with_their_place() {
         (
             "basis = \"evidence\"",
             "basis = \"evidence\"\ntolerance = 10",
-            &["claims.toml:15: claim[1].tolerance", "one rule for all claims", "factor of 1.25"],
+            &["claims.toml:15: claim[1].tolerance", "one rule applies to all claims", "factor of 1.25"],
         ),
         (
             "basis = \"evidence\"",

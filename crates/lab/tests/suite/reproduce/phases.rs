@@ -180,7 +180,7 @@ fn studies_of_phases_with_mistakes_are_refused_with_their_place() {
         (
             &format!("{measured}\nwarm = {{ workload = \"turns\", requests = 9 }}"),
             "study[1].warm",
-            "as one is",
+            "untimed, like one",
         ),
         (&format!("{measured}\nrepeat = 2"), "study[1].repeat", "beside measured"),
         (&format!("{measured}\nbound = true"), "study[1].bound", "beside measured"),
