@@ -106,7 +106,7 @@ impl Ftl {
             self.retire(block);
         } else {
             if self.tables.blocks.is_one_bit(block) {
-                self.ring_block_erased(lane, block);
+                self.space.ring_block_erased(&mut self.tables, &self.work, lane, block);
             } else {
                 self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
             }

@@ -34,7 +34,7 @@ pub mod work;
 pub mod write;
 
 use crate::flash::Flash;
-use crate::flash::op::{Cause, OpKind, OpTimes};
+use crate::flash::op::OpTimes;
 use crate::ftl::ages::Ages;
 use crate::ftl::locks::Locks;
 use crate::ftl::page_class::PageClasses;
@@ -61,7 +61,6 @@ use tables::blocks::BlockState;
 use tables::facts::FactsTable;
 use techniques::{Seen, Techniques};
 use work::Work;
-use work::lane::LaneWork;
 use write::direct::Direct;
 use write::gather::Gather;
 use write::open::Allocator;
@@ -348,7 +347,7 @@ impl Ftl {
         self.tables.map.check()?;
         self.tables.check_replicas()?;
         self.locks.check_locks(&self.tables, flash)?;
-        self.check_blocks(flash)?;
+        self.work.check_blocks(&self.tables, flash)?;
         let units = self.tables.layout.units_per_block();
         for b in 0..self.tables.layout.blocks() {
             let from = b * units;
@@ -382,37 +381,5 @@ impl Ftl {
         self.space.ring.check_rings(&self.tables)?;
         self.reclaim.check_candidates(&self.tables, &self.work)?;
         Ok(())
-    }
-
-    /// Blocks agree with the operations under way, and without any nothing is on its way out of them.
-    fn check_blocks(&self, flash: &Flash) -> Result<(), String> {
-        let mut programs = vec![(0, 0); self.tables.layout.blocks() as usize];
-        // The read of a first page keeps its block as a program does, and so does the erase of one that is open.
-        for (_, op) in flash.pool.iter() {
-            let block = self.tables.layout.block_of_page(op.ppn).0;
-            let (programs, erases) = &mut programs[block.index()];
-            let is_late = op.kind.erases() && self.tables.blocks.state(block) != BlockState::Erasing;
-            *erases += u32::from(op.kind.erases());
-            let keeps = matches!(op.kind, OpKind::Program | OpKind::Copyback) || op.cause == Cause::AgeCheck;
-            *programs += u32::from(keeps || is_late);
-        }
-        for (block, programs) in (0..).map(BlockId).zip(programs) {
-            self.tables.blocks.check(block, programs)?;
-        }
-        let waits = |work: &LaneWork| work.is_dealing() || work.has_gathered();
-        if flash.pool.in_flight() > 0 || self.work.lanes.iter().any(waits) {
-            return Ok(());
-        }
-        match (0..self.tables.layout.blocks())
-            .map(BlockId)
-            .find(|&block| self.tables.blocks.leaving(block) > 0)
-        {
-            Some(block) => Err(format!(
-                "nothing is under way, and {} units are leaving block {}",
-                self.tables.blocks.leaving(block),
-                block.0
-            )),
-            None => Ok(()),
-        }
     }
 }

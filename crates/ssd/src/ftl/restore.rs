@@ -5,7 +5,6 @@ use super::tables::blocks::BlockState;
 use super::techniques::Seen;
 use super::work::job::Job;
 use super::work::lane::{LaneWork, RECLAIM};
-use super::work::walk::Pages;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room, within, within_or_none};
@@ -62,7 +61,7 @@ impl Ftl {
             let can = migration.is_none_or(|it| self.reclaim.can_migrate(&it, flash.chip.blocks()));
             ensure(can, "what is to leave a block")?;
         }
-        self.check_moves(flash)?;
+        self.work.check_moves(&self.tables, flash)?;
         self.victims = fresh.victims;
         self.work.restored(fresh.work)?;
         self.check_pages(flash)?;
@@ -145,64 +144,12 @@ impl Ftl {
             let Some(job) = job else { continue };
             ensure(is_own(job.block()), "a job in another lane")?;
             ensure(which == RECLAIM || matches!(job, Job::Empty { .. }), "a job in another's place")?;
-            self.check_job(job)?;
+            self.work.check_job(&self.tables, job)?;
         }
         work.candidates.restored(&fresh.candidates, |candidate| {
             is_own(candidate.block) && candidate.member < self.tables.layout.span
         })?;
         work.deal.restored(&self.tables.layout, is_own).map(|()| erasing as u32)
-    }
-
-    fn check_job(&self, job: &Job) -> Verdict {
-        let state = self.tables.blocks.state(job.block());
-        ensure(matches!(state, BlockState::Moving | BlockState::Migrating), "a job in a block at rest")?;
-        let members = match job {
-            Job::Migrate(migration) => migration.candidate.member..migration.candidate.member + 1,
-            Job::Empty { .. } => 0..self.tables.layout.span,
-        };
-        ensure(members.end <= self.tables.layout.span, "a job in a member that is not there")?;
-        let Some(walk) = job.walk() else { return Ok(()) };
-        ensure(walk.block == job.block(), "a job in two blocks")?;
-        let first = self.tables.layout.first_unit(walk.block).0;
-        let inside = first..=first + self.tables.layout.units_per_block();
-        let places = [walk.cursor, walk.end, walk.ahead];
-        ensure(places.iter().all(|place| inside.contains(place)), "a job beyond its block")?;
-        let is_part = |pages: &Pages| members.contains(&pages.member);
-        ensure(walk.pages.as_ref().is_none_or(is_part), "a job in a member that is not there")
-    }
-
-    /// Reads and programs of moves, and what has left its block and not arrived.
-    fn check_moves(&self, flash: &Flash) -> Verdict {
-        let mut under_way = vec![(0, 0); self.tables.layout.lanes as usize];
-        let mut leaving = vec![0u32; self.tables.layout.blocks() as usize];
-        for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
-            if op.kind == OpKind::Erase || op.kind.hides() || op.cause == Cause::AgeCheck {
-                continue;
-            }
-            let is_replica = op.kind == OpKind::Read && op.cause == Cause::Replication;
-            let own = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
-            let lane = if is_replica { own } else { LaneId(op.tag) };
-            let (reads, programs) = &mut under_way[lane.index()];
-            *if op.kind == OpKind::Read { reads } else { programs } += 1;
-            for unit in flash.pool.units(id) {
-                leaving[self.tables.layout.block_of_unit(Pun(unit.source)).index()] += 1;
-            }
-        }
-        for (work, (reads, programs)) in self.work.lanes.iter().zip(under_way) {
-            ensure((work.reads, work.programs) == (reads, programs), "reads and programs of a lane's moves")?;
-            for (_, unit) in work.all_gathered() {
-                leaving[self.tables.layout.block_of_unit(Pun(unit.source)).index()] += 1;
-            }
-            for unit in work.deal.in_controller() {
-                leaving[self.tables.layout.block_of_unit(unit).index()] += 1;
-            }
-        }
-        let mut agree = (0..).map(BlockId).zip(leaving);
-        let wrong = agree.find(|&(block, count)| self.tables.blocks.leaving(block) != count);
-        wrong.map_or(Ok(()), |(block, count)| {
-            let said = self.tables.blocks.leaving(block);
-            Err(format!("{count} units are leaving block {}, its count says {said}", block.0))
-        })
     }
 
     /// Chips hold what the firmware has programmed: live data can be read, and open blocks go on where they stand.

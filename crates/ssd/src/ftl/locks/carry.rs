@@ -3,6 +3,7 @@
 
 use super::crowded::MOVES_FOR_LOCKS;
 use super::issue::Look;
+use super::renewals::is_due;
 use super::{EXPOSED, HOPELESS, IN_FLIGHT_AT_MOST, ISSUED, LEAVING};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
@@ -152,7 +153,7 @@ impl Ftl {
             count += 1;
         }
         let is_busy = self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
-        if is_busy || !self.has_room_beside(lane, count as u32) {
+        if is_busy || !self.space.has_room_beside(&self.tables, &self.work, lane, count as u32) {
             return self.locks.wait_for_room(lane, block, !is_busy);
         }
         let before = self.locks.pages[page.index()];
@@ -161,7 +162,8 @@ impl Ftl {
         self.locks.leaving += u32::from(is_new);
         self.work.counts.sanitize_copies += count as u64;
         self.tables.blocks.set_cause(block, Cause::Sanitize);
-        let mut op = self.op_of_move(flash, OpKind::Read, Cause::Sanitize, page, lane);
+        let mut op =
+            self.space.op_of_move(&self.tables, &self.work, flash, OpKind::Read, Cause::Sanitize, page, lane);
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
         self.tables.blocks.leave(block, count as u32);
         if self.issue_move(flash, lane, &mut op, &units[..count]) {
@@ -189,7 +191,9 @@ impl Ftl {
         if let (Some(stream), Some(next), Some(last)) =
             (self.space.allocator.stream_of(lane, block), self.space.allocator.filled(lane, block), last)
             && !is_of_host(stream)
-            && !self.has_room_beside(
+            && !self.space.has_room_beside(
+                &self.tables,
+                &self.work,
                 lane,
                 (last.0 + 1).saturating_sub(first + next) * self.tables.layout.units_per_page,
             )
@@ -205,7 +209,15 @@ impl Ftl {
                 return;
             };
             self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page);
-            let op = self.op_of_move(flash, OpKind::Program, Cause::Sanitize, found.page, lane);
+            let op = self.space.op_of_move(
+                &self.tables,
+                &self.work,
+                flash,
+                OpKind::Program,
+                Cause::Sanitize,
+                found.page,
+                lane,
+            );
             let mut op = self.tables.bound_for(block, op);
             if is_of_host(stream) {
                 // Behind the host's own, which may not be carried out yet.
@@ -230,14 +242,14 @@ impl Ftl {
                 continue;
             }
             if self.tables.blocks.state(block) == BlockState::Open {
-                if !self.may_close_early(lane, block) {
+                if !self.space.may_close_early(&self.tables, &self.work, lane, block) {
                     // What is cleaned fills it, or makes room.
                     let locks = &mut self.locks.lanes[lane.index()];
                     locks.lacks_room = true;
                     locks.hopeless.push_back(block);
                     continue;
                 }
-                self.close_early(block);
+                self.space.close_early(&mut self.tables, block);
             }
             if self.tables.blocks.is_stale(block) && self.space.allocator.take_from_free(lane, block) {
                 // Whoever waits for what is exposed there may be who would have opened it.
@@ -254,7 +266,9 @@ impl Ftl {
             let may_begin = is_still
                 && match live {
                     0 => true,
-                    _ if live > sure => self.has_room_or_claims(lane, live, 0),
+                    _ if live > sure => {
+                        self.space.has_room_or_claims(&self.tables, &self.work, lane, live, 0)
+                    }
                     _ => self.work.has_room(&self.tables, &self.space.allocator, lane, live, Cause::Sanitize),
                 };
             if may_begin {
@@ -269,63 +283,6 @@ impl Ftl {
             self.locks.lanes[lane.index()].hopeless.push_back(block);
         }
         false
-    }
-
-    /// Whether what lives in a block that is being filled finds room elsewhere: where moves fill it, its own is lost.
-    pub(in crate::ftl) fn may_close_early(&self, lane: LaneId, block: BlockId) -> bool {
-        let streams = self.space.allocator.streams();
-        let is_of_moves = |stream| !streams.is_of_host(stream) || streams.is_shared(stream);
-        let filled =
-            self.space.allocator.filled(lane, block).unwrap_or_default() * self.tables.layout.units_per_page;
-        let lost = match self.space.allocator.stream_of(lane, block) {
-            Some(stream) if is_of_moves(stream) => self.tables.layout.data_units_per_block() - filled,
-            _ => 0,
-        };
-        self.work.has_room(
-            &self.tables,
-            &self.space.allocator,
-            lane,
-            self.tables.blocks.live(block) + lost,
-            Cause::Sanitize,
-        )
-    }
-
-    /// A block that is being filled is filled no further.
-    pub(in crate::ftl) fn close_early(&mut self, block: BlockId) {
-        let lane = self.tables.layout.lane_of(block);
-        self.tables.replicas.close_off(&self.tables.layout, block);
-        if self.tables.blocks.is_one_bit(block) {
-            self.space.ring.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
-        } else {
-            self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
-        }
-    }
-
-    /// Whether so many units find room beside the reserve: cleaning must be able to go on after them. Blocks that are
-    /// being emptied, and have room for what still lives there, will be of the reserve: those that it lacks, and one
-    /// more, which is kept from the host.
-    pub(in crate::ftl) fn has_room_beside(&mut self, lane: LaneId, units: u32) -> bool {
-        let (reserve, free) = (self.work.reserve, self.space.allocator.free(lane));
-        let lacking = reserve.saturating_sub(free);
-        let coming = self.work.lanes[lane.index()].coming.min(reserve);
-        let block = self.tables.layout.data_units_per_block();
-        let one_more = if coming > lacking && free <= reserve { block } else { 0 };
-        self.has_room_or_claims(lane, units + (reserve - coming.min(lacking)) * block, one_more)
-    }
-
-    /// Whether so many units find room, if need be in a free block that is kept from the host for them, or in one with
-    /// room for so many of them that is coming.
-    pub(in crate::ftl) fn has_room_or_claims(&mut self, lane: LaneId, units: u32, coming: u32) -> bool {
-        if self.work.has_room(&self.tables, &self.space.allocator, lane, units, Cause::Sanitize) {
-            return true;
-        }
-        let is_new = self.space.allocator.claim(lane, coming > 0);
-        let has_room =
-            self.work.has_room(&self.tables, &self.space.allocator, lane, units - coming, Cause::Sanitize);
-        if !has_room && is_new {
-            self.space.allocator.unclaim(lane);
-        }
-        has_room
     }
 
     /// Somebody waits for locks: what leaves pages waits no longer for more of its class to share a page with.
@@ -353,5 +310,51 @@ impl Ftl {
                 self.waits.come(Lack::Page);
             }
         }
+    }
+
+    /// Sets locks of a lane again, one at a time on each plane.
+    pub(in crate::ftl) fn renew_lane(&mut self, flash: &mut Flash, lane: LaneId) {
+        while self.locks.lanes[lane.index()].in_flight < self.tables.layout.span
+            && let Some(block) = self.locks.renewals.first(lane)
+        {
+            if let Some(page) = self.locks.next_due(&self.tables, lane, block) {
+                self.renew(flash, lane, block, page);
+            } else {
+                self.locks.renewals.end_first(lane);
+            }
+        }
+    }
+
+    /// Locks a page again, or its physical block.
+    pub(in crate::ftl) fn renew(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId, at: u32) {
+        let member = at % self.tables.layout.span;
+        let is_dead = self.tables.is_member_dead(block, member);
+        let due = |page: &Ppn| is_due(self.locks.pages[page.index()]);
+        let deaths = Deaths {
+            pages: if is_dead {
+                self.tables.layout.pages_of_member(block, member).filter(due).count() as u32
+            } else {
+                1
+            },
+            is_dead,
+            is_bad: self.tables.blocks.state(block) == BlockState::Bad,
+            page_ns: self.locks.page_ns,
+            block_ns: self.locks.block_ns,
+        };
+        let first = Ppn(block.0 * self.tables.layout.pages_per_block);
+        let op = if self.locks.policy.answer(&deaths) == Answer::Block {
+            self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
+            self.tables.replicas.close_off(&self.tables.layout, block);
+            for page in self.tables.layout.pages_of_member(block, member) {
+                self.locks.set_renewing(page);
+            }
+            Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.tables.layout.member(block, member), 0)
+        } else {
+            self.locks.set_renewing(Ppn(first.0 + at));
+            self.space.ring.op(&self.tables, OpKind::PageLock, Cause::Sanitize, Ppn(first.0 + at))
+        };
+        self.work.counts.sanitize_relocks += 1;
+        self.locks.lanes[lane.index()].in_flight += 1;
+        self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
     }
 }

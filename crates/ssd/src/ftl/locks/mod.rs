@@ -26,13 +26,13 @@ mod waiting;
 
 use self::renewals::Renewals;
 use crate::flash::op::{Op, OpKind, UnitRef};
+use crate::ftl::FtlCounts;
 use crate::ftl::sanitize::{self, Rules};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::ftl::work::looks::Looks;
-use crate::ftl::{Ftl, FtlCounts};
 use crate::nand::Sanitizing;
 use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
@@ -534,14 +534,6 @@ impl Locks {
         self.renewals.forget(block);
         let lane = tables.layout.lane_of(block);
         self.uncrowd(tables, work, lane);
-    }
-}
-
-impl Ftl {
-    /// Whether copies of data are locked when they die.
-    #[inline(always)]
-    pub fn locks_data(&self) -> bool {
-        self.locks.on
     }
 }
 

@@ -7,11 +7,7 @@
 //! when something else happens: a drive that no command comes to does nothing, as one without power.
 
 use super::{EXPOSED, FAILED, HOPELESS, ISSUED, LEAVING, ODD};
-use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UnitRef};
-use crate::ftl::Ftl;
 use crate::ftl::locks::Locks;
-use crate::ftl::sanitize::{Answer, Deaths};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
@@ -75,6 +71,18 @@ impl Renewals {
 
     fn are_under_way(&self) -> bool {
         self.lines.iter().any(|line| !line.blocks.is_empty())
+    }
+
+    /// The block of a lane whose locks are set again now.
+    pub fn first(&self, lane: LaneId) -> Option<BlockId> {
+        self.lines[lane.index()].blocks.front().copied()
+    }
+
+    /// All its locks are.
+    pub fn end_first(&mut self, lane: LaneId) {
+        let line = &mut self.lines[lane.index()];
+        line.blocks.pop_front();
+        line.at = 0;
     }
 
     /// A block is erased: nothing there is locked.
@@ -222,56 +230,6 @@ impl Locks {
 }
 
 /// Whether a page is to be locked again.
-fn is_due(state: u8) -> bool {
+pub(super) fn is_due(state: u8) -> bool {
     state & (LOCKED | DUE | EXPOSED | ISSUED | HOPELESS) == LOCKED | DUE
-}
-
-impl Ftl {
-    /// Sets locks of a lane again, one at a time on each plane.
-    pub(in crate::ftl) fn renew_lane(&mut self, flash: &mut Flash, lane: LaneId) {
-        while self.locks.lanes[lane.index()].in_flight < self.tables.layout.span
-            && let Some(&block) = self.locks.renewals.lines[lane.index()].blocks.front()
-        {
-            if let Some(page) = self.locks.next_due(&self.tables, lane, block) {
-                self.renew(flash, lane, block, page);
-            } else {
-                let line = &mut self.locks.renewals.lines[lane.index()];
-                line.blocks.pop_front();
-                line.at = 0;
-            }
-        }
-    }
-
-    /// Locks a page again, or its physical block.
-    pub(in crate::ftl) fn renew(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId, at: u32) {
-        let member = at % self.tables.layout.span;
-        let is_dead = self.tables.is_member_dead(block, member);
-        let due = |page: &Ppn| is_due(self.locks.pages[page.index()]);
-        let deaths = Deaths {
-            pages: if is_dead {
-                self.tables.layout.pages_of_member(block, member).filter(due).count() as u32
-            } else {
-                1
-            },
-            is_dead,
-            is_bad: self.tables.blocks.state(block) == BlockState::Bad,
-            page_ns: self.locks.page_ns,
-            block_ns: self.locks.block_ns,
-        };
-        let first = Ppn(block.0 * self.tables.layout.pages_per_block);
-        let op = if self.locks.policy.answer(&deaths) == Answer::Block {
-            self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
-            self.tables.replicas.close_off(&self.tables.layout, block);
-            for page in self.tables.layout.pages_of_member(block, member) {
-                self.locks.set_renewing(page);
-            }
-            Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.tables.layout.member(block, member), 0)
-        } else {
-            self.locks.set_renewing(Ppn(first.0 + at));
-            self.space.ring.op(&self.tables, OpKind::PageLock, Cause::Sanitize, Ppn(first.0 + at))
-        };
-        self.work.counts.sanitize_relocks += 1;
-        self.locks.lanes[lane.index()].in_flight += 1;
-        self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
-    }
 }

@@ -15,7 +15,6 @@ use crate::ftl::work::lane::ROUTINE;
 use crate::ftl::work::walk::Step;
 use crate::nand::Outcome;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
-use core::cmp::Reverse;
 
 /// Blocks that were to come free while a deal waited for room, after which it makes do with less.
 const PATIENCE: u64 = 4;
@@ -121,39 +120,13 @@ impl Ftl {
             self.work.lane_mut(lane).coming += 1;
             self.reclaim.list_units(&self.tables, &mut self.work, lane, block);
         }
-        self.sort_units(lane);
+        self.work.sort_units(&self.tables, lane);
         for at in 0..fan as usize {
             let block = self.open_target(lane, mode);
             self.work.lane_mut(lane).deal.targets[at].block = block;
         }
         self.update_wanted(lane);
         self.deal_on(flash, lane);
-    }
-
-    /// Hottest first, of equals the disturbed block's and then the first; and how many go to pages of each type.
-    fn sort_units(&mut self, lane: LaneId) {
-        let (per_page, per_block) = (self.tables.layout.units_per_page, self.tables.layout.units_per_block());
-        let (layout, order) = (&self.tables.layout, &self.tables.order);
-        let deal = &mut self.work.lanes[lane.index()].deal;
-        let count = deal.units.len() as u32;
-        if !deal.sorted {
-            deal.shares[0] = (0, count);
-            return;
-        }
-        let first = layout.first_unit(deal.sources[0]).0;
-        let own = first..first + per_block;
-        deal.units
-            .sort_unstable_by_key(|dealt| (Reverse(dealt.heat), !own.contains(&dealt.unit), dealt.unit));
-        let mut sizes = [0; TYPES];
-        for page in 0..count.div_ceil(per_page) {
-            let page_type = order.page_type(page / deal.fan / layout.span);
-            sizes[usize::from(page_type)] += per_page.min(count - page * per_page);
-        }
-        let mut from = 0;
-        for (share, size) in deal.shares.iter_mut().zip(sizes) {
-            *share = (from, from + size);
-            from += size;
-        }
     }
 
     /// Opens a free block in a program mode, if one is left beside those kept for moves.
@@ -193,9 +166,17 @@ impl Ftl {
     }
 
     fn read_dealt(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn, units: &[UnitRef]) {
-        let mut op = self.op_of_move(flash, OpKind::Read, Cause::ReadReclaim, page, lane);
+        let mut op = self.space.op_of_move(
+            &self.tables,
+            &self.work,
+            flash,
+            OpKind::Read,
+            Cause::ReadReclaim,
+            page,
+            lane,
+        );
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
-        self.note_dealt(flash, lane, &op, units[0].source);
+        self.work.note_dealt(&self.tables, flash, lane, &op, units[0].source);
         self.tables.blocks.leave(self.tables.layout.block_of_page(page).0, units.len() as u32);
         if self.issue_move(flash, lane, &mut op, units) {
             self.take_dealt(lane, &op, units);
@@ -228,7 +209,15 @@ impl Ftl {
             (deal.over, deal.cut_short) = (true, true);
             return;
         };
-        let op = self.op_of_move(flash, OpKind::Program, Cause::ReadReclaim, page, lane);
+        let op = self.space.op_of_move(
+            &self.tables,
+            &self.work,
+            flash,
+            OpKind::Program,
+            Cause::ReadReclaim,
+            page,
+            lane,
+        );
         let mut op = self.tables.bound_for(self.tables.layout.block_of_page(page).0, op);
         if self.work.lazy {
             self.erase_if_stale(flash, page);
@@ -236,21 +225,6 @@ impl Ftl {
         self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - units.len() as u64;
         self.work.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
         self.program_moved(flash, lane, &mut op, units);
-    }
-
-    /// A page is read for a deal. Of the disturbed block it is known how near its end it was; the partner's moves only
-    /// to be mixed with it.
-    fn note_dealt(&mut self, flash: &Flash, lane: LaneId, op: &Op, first: u32) {
-        // Where units are mapped, a page may be read several times: its first unit counts.
-        let page = op.ppn.0 * self.tables.layout.units_per_page;
-        if self.tables.map.next_live(page, first + 1) != Some(first) {
-            return;
-        }
-        if self.tables.layout.block_of_page(op.ppn).0 == self.work.lane_mut(lane).deal.sources[0] {
-            self.work.counts.note_margin(&flash.chip, op);
-        } else {
-            self.work.counts.reclaimed_pages += 1;
-        }
     }
 
     /// The next page of a target; if it is full or has failed, of the other, or of a fresh one.

@@ -14,8 +14,9 @@ use crate::ftl::slc_cache::LaneSpace;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::work::Work;
+use crate::ftl::write::placement::Space;
 use crate::ftl::write::ring::Ring;
-use crate::ftl::write::waits::Lack;
+use crate::ftl::write::waits::{Lack, Waits};
 use crate::units::{BlockId, LaneId, Ppn};
 
 /// Erased blocks that a ring has at least.
@@ -126,31 +127,66 @@ impl Ring {
     }
 }
 
-impl Ftl {
+impl Space {
     /// What a lane has room for.
-    fn space(&self, lane: LaneId) -> LaneSpace {
-        let first = self.tables.layout.first_block(lane).0;
+    pub(in crate::ftl) fn space(&self, tables: &Tables, work: &Work, lane: LaneId) -> LaneSpace {
+        let first = tables.layout.first_block(lane).0;
         let mut space = LaneSpace {
             blocks: 0,
             // Streams, that of wear levelling too, have a block open each.
-            kept: self.space.allocator.streams().all() as u32 + self.work.reserve + 1,
-            full_units: self.tables.layout.data_units_per_block(),
-            one_bit_units: self.tables.layout.one_bit_units_per_block(),
+            kept: self.allocator.streams().all() as u32 + work.reserve + 1,
+            full_units: tables.layout.data_units_per_block(),
+            one_bit_units: tables.layout.one_bit_units_per_block(),
             live: 0,
             cached: 0,
         };
-        for block in (first..first + self.tables.layout.blocks_per_lane).map(BlockId) {
-            let live = u64::from(self.tables.blocks.live(block));
-            space.blocks += u32::from(self.tables.blocks.state(block) != BlockState::Bad);
+        for block in (first..first + tables.layout.blocks_per_lane).map(BlockId) {
+            let live = u64::from(tables.blocks.live(block));
+            space.blocks += u32::from(tables.blocks.state(block) != BlockState::Bad);
             space.live += live;
-            space.cached += if self.tables.blocks.is_one_bit(block) { live } else { 0 };
+            space.cached += if tables.blocks.is_one_bit(block) { live } else { 0 };
         }
         space
     }
 
+    /// An erased block of the ring is a full one from now on; returns whether there was one.
+    pub(in crate::ftl) fn take_from_ring(
+        &mut self,
+        tables: &mut Tables,
+        waits: &mut Waits,
+        lane: LaneId,
+    ) -> bool {
+        let Some(block) = self.ring.lane_mut(lane).take(&mut tables.blocks) else { return false };
+        self.allocator.give_back(lane, block, &mut tables.blocks);
+        waits.come(Lack::Page);
+        true
+    }
+
+    /// A block of the ring is erased: it stays there, or is a full one from now on.
+    pub(in crate::ftl) fn ring_block_erased(
+        &mut self,
+        tables: &mut Tables,
+        work: &Work,
+        lane: LaneId,
+        block: BlockId,
+    ) {
+        let space = self.space(tables, work, lane);
+        self.ring.ask(lane, &space);
+        let ring = self.ring.lane_mut(lane);
+        if ring.gives_room || ring.is_over(ring.owned) {
+            ring.gives_room = false;
+            ring.forget(block, &mut tables.blocks);
+            self.allocator.give_back(lane, block, &mut tables.blocks);
+        } else {
+            ring.put(block, &mut tables.blocks);
+        }
+    }
+}
+
+impl Ftl {
     /// Erased blocks of a lane change sides, as far as the policy asks for it and cleaning lets them.
     pub(in crate::ftl) fn tend_ring(&mut self, lane: LaneId) {
-        let space = self.space(lane);
+        let space = self.space.space(&self.tables, &self.work, lane);
         self.space.ring.ask(lane, &space);
         while self.space.ring.lane(lane).owned < self.space.ring.lane(lane).target && self.can_spare(lane) {
             let Some(block) = self.space.allocator.take_back(lane) else { return };
@@ -158,7 +194,7 @@ impl Ftl {
         }
         let ring = self.space.ring.lane(lane);
         if ring.is_over(ring.owned) && ring.free() > ERASED {
-            self.take_from_ring(lane);
+            self.space.take_from_ring(&mut self.tables, &mut self.waits, lane);
         }
     }
 
@@ -170,14 +206,6 @@ impl Ftl {
                 .gc_trigger
                 .starts(free - free.min(1), &self.space.ring.limits(&self.tables, &self.work, lane));
         free > self.work.reserve + 1 && !cleans && !self.space.ring.lane(lane).gives_room
-    }
-
-    /// An erased block of the ring is a full one from now on; returns whether there was one.
-    fn take_from_ring(&mut self, lane: LaneId) -> bool {
-        let Some(block) = self.space.ring.lane_mut(lane).take(&mut self.tables.blocks) else { return false };
-        self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
-        self.waits.come(Lack::Page);
-        true
     }
 
     /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
@@ -202,7 +230,7 @@ impl Ftl {
         {
             return false;
         }
-        if self.take_from_ring(lane) {
+        if self.space.take_from_ring(&mut self.tables, &mut self.waits, lane) {
             return false;
         }
         self.space.ring.lane_mut(lane).gives_room = true;
@@ -241,20 +269,6 @@ impl Ftl {
         (ring.had_turn, ring.leaving) = (true, ring.leaving + 1);
         self.work.counts.slc_destaged += 1;
         self.begin(lane, block, Cause::Destage)
-    }
-
-    /// A block of the ring is erased: it stays there, or is a full one from now on.
-    pub(in crate::ftl) fn ring_block_erased(&mut self, lane: LaneId, block: BlockId) {
-        let space = self.space(lane);
-        self.space.ring.ask(lane, &space);
-        let ring = self.space.ring.lane_mut(lane);
-        if ring.gives_room || ring.is_over(ring.owned) {
-            ring.gives_room = false;
-            ring.forget(block, &mut self.tables.blocks);
-            self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
-        } else {
-            ring.put(block, &mut self.tables.blocks);
-        }
     }
 }
 
@@ -295,7 +309,7 @@ mod tests {
             ftl.work.lane_mut(lane).wanted = wanted;
             ftl.space.ring.lane_mut(lane).gives_room = false;
             while ftl.space.ring.lane(lane).owned > 5 {
-                assert!(ftl.take_from_ring(lane), "no erased block");
+                assert!(ftl.space.take_from_ring(&mut ftl.tables, &mut ftl.waits, lane), "no erased block");
             }
             ftl.tend_ring(lane);
             assert_eq!(ftl.space.ring.lane(lane).owned, expected, "cleaning is wanted: {wanted}");

@@ -6,12 +6,11 @@
 //! keeps the block as a program does. Where no time passes nothing waits: blocks are erased when they are emptied, and
 //! those that wait when time stops.
 
-use crate::flash::op::{Cause, Op, OpKind};
+use crate::flash::op::{Cause, Op};
 use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::work::COMING_BY_READS;
-use crate::ftl::work::deal::NO_TARGET;
 use crate::ftl::write::open::Allocated;
 use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
@@ -19,17 +18,6 @@ use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Ppn, Pun};
 
 impl Ftl {
-    /// The erase of a member of a block. What has left the block is safe: only room is urgent.
-    pub(super) fn erase_of(&self, block: BlockId, member: u32) -> Op {
-        let lane = self.tables.layout.lane_of(block);
-        let due = self.work.lanes[lane.index()].is_due(Cause::Cleaning);
-        let critical = due || self.work.is_at_reserve(&self.space.allocator, lane);
-        let page_type = if self.tables.blocks.is_one_bit(block) { self.space.ring.page_type() } else { 0 };
-        let (cause, at) = (self.tables.blocks.cause(block), self.tables.layout.member(block, member));
-        let ppn = Ppn(block.0 * self.tables.layout.pages_per_block);
-        Op { tag: block.0, due, critical, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) }
-    }
-
     /// Whether an emptied block can be left as it is: time passes, it is not about to be retired, and nothing of it is
     /// to be hidden that only an erase hides.
     pub(super) fn can_wait_for_erase(&self, flash: &Flash, block: BlockId) -> bool {
@@ -74,7 +62,7 @@ impl Ftl {
     fn erase_at_rest(&mut self, flash: &mut Flash, block: BlockId) -> bool {
         self.begin_late_erase(block);
         for member in 0..self.tables.layout.span {
-            let mut op = self.erase_of(block, member);
+            let mut op = self.space.erase_of(&self.tables, &self.work, block, member);
             flash.do_at_once(&mut op);
             self.effects.tell_at_once(&self.tables.layout, &op, &[]);
             self.ages.note_erase(&mut self.tables, &mut self.work, flash, block, op.at.block);
@@ -115,7 +103,7 @@ impl Ftl {
             self.apply_outbox(flash);
         }
         for member in 0..self.tables.layout.span {
-            let mut op = self.erase_of(block, member);
+            let mut op = self.space.erase_of(&self.tables, &self.work, block, member);
             if flash.is_instant() {
                 flash.do_at_once(&mut op);
                 self.effects.tell_at_once(&self.tables.layout, &op, &[]);
@@ -190,26 +178,13 @@ impl Ftl {
             if !is_last {
                 self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
             }
-            self.drop_target(lane, block);
+            self.work.drop_target(&mut self.tables, lane, block);
         }
         if last && self.tables.blocks.is_failing(block) {
-            self.retire_when_closed(block);
+            self.work.retire_when_closed(&self.tables, block);
         } else if last {
             self.reclaim.may_look_again(&mut self.work, lane);
         }
-    }
-
-    /// A failing block is closed and quiet: queue it for retirement.
-    pub(in crate::ftl) fn retire_when_closed(&mut self, block: BlockId) {
-        if self.tables.blocks.state(block) != BlockState::Closed {
-            return;
-        }
-        let lane = self.tables.layout.lane_of(block);
-        let queue = &mut self.work.lane_mut(lane).retire;
-        if !queue.contains(&block) {
-            queue.push_back(block);
-        }
-        self.work.looks.soon(lane);
     }
 
     /// A unit read away from a block needs it no more: it has arrived, or is dead.
@@ -236,7 +211,7 @@ impl Ftl {
             self.locks.list_all(&self.tables, &mut self.work, block);
         }
         if self.tables.blocks.is_failing(block) {
-            return self.retire_when_closed(block);
+            return self.work.retire_when_closed(&self.tables, block);
         }
         let lane = self.tables.layout.lane_of(block);
         self.reclaim.may_look_again(&mut self.work, lane);
@@ -266,7 +241,7 @@ impl Ftl {
         let lane = self.tables.layout.lane_of(block);
         self.work.lane_mut(lane).erasing += 1;
         for k in 0..self.tables.layout.span {
-            let op = self.erase_of(block, k);
+            let op = self.space.erase_of(&self.tables, &self.work, block, k);
             self.issue(flash, op, &[]);
         }
     }
@@ -301,16 +276,6 @@ impl Ftl {
         let view = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
         if let Some(cold) = self.wear_leveling.choose(&view, erases) {
             self.work.lane_mut(lane).swap = BlockId(self.tables.layout.first_block(lane).0 + cold);
-        }
-    }
-
-    /// A program to a block failed: if it is a target, no more goes there.
-    pub(in crate::ftl) fn drop_target(&mut self, lane: LaneId, block: BlockId) {
-        let clock = self.tables.clock;
-        let deal = &mut self.work.lanes[lane.index()].deal;
-        if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
-            *target = NO_TARGET;
-            self.tables.blocks.close(block, clock);
         }
     }
 }

@@ -3,30 +3,13 @@
 //! comes.
 
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
 use crate::nand::Outcome;
 use crate::observe::Effect;
-use crate::signals::Priority;
-use crate::units::{LaneId, OpId, Ppn, Pun};
+use crate::units::{LaneId, OpId, Pun};
 
 impl Ftl {
-    /// An operation of a lane's moves. Nobody has to yield to it where no time passes.
-    #[inline(always)]
-    pub(in crate::ftl) fn op_of_move(
-        &self,
-        flash: &Flash,
-        kind: OpKind,
-        cause: Cause,
-        page: Ppn,
-        lane: LaneId,
-    ) -> Op {
-        let due = !flash.is_instant() && self.work.lanes[lane.index()].is_due(cause);
-        let critical = due || !flash.is_instant() && self.work.is_at_reserve(&self.space.allocator, lane);
-        let priority = if kind.reads() { Priority::Low } else { Priority::Medium };
-        Op { tag: lane.0, due, critical, priority, ..self.space.ring.op(&self.tables, kind, cause, page) }
-    }
-
     /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the
     /// operation says how it ended.
     #[inline(always)]

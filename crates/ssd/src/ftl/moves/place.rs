@@ -139,7 +139,15 @@ impl Ftl {
                 return false;
             };
             let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(source));
-            let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
+            let op = self.space.op_of_move(
+                &self.tables,
+                &self.work,
+                flash,
+                OpKind::Program,
+                cause,
+                found.page,
+                lane,
+            );
             let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
             self.erase_if_opened(flash, found);
             self.work.lane_mut(lane).gathered[which].take(count, &mut units[..]);
@@ -199,7 +207,15 @@ impl Ftl {
                 &mut units[..per_page],
             );
             let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(Pun(units[0].source)));
-            let op = self.op_of_move(flash, OpKind::Program, cause, found.page, lane);
+            let op = self.space.op_of_move(
+                &self.tables,
+                &self.work,
+                flash,
+                OpKind::Program,
+                cause,
+                found.page,
+                lane,
+            );
             let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
             self.erase_if_opened(flash, found);
             self.work.counts.padded_units += (per_page - count) as u64;
@@ -296,9 +312,7 @@ impl Ftl {
         }
         if self.issue_move(flash, lane, op, units) {
             self.place_all(flash, lane, op, units);
-            self.after_program(self.tables.layout.block_of_page(op.ppn).0,
-                op.outcome == Outcome::Fail,
-            );
+            self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         }
     }
 
@@ -356,7 +370,8 @@ impl Ftl {
         }
         if op.kind == OpKind::Copyback {
             let page = self.tables.layout.page_of_unit(Pun(unit.source)).0;
-            let mut read = self.op_of_move(flash, OpKind::Read, op.cause, page, lane);
+            let mut read =
+                self.space.op_of_move(&self.tables, &self.work, flash, OpKind::Read, op.cause, page, lane);
             self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
             if !self.issue_move(flash, lane, &mut read, &[unit]) {
                 return;

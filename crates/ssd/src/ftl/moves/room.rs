@@ -1,14 +1,17 @@
 //! Whether what moves in a lane has room, and what of it goes to the next page.
 
 use crate::executor::Pace;
-use crate::flash::op::{Cause, UnitRef};
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::work::Work;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::ROUTINE;
 use crate::ftl::write::open::Allocator;
-use crate::units::{BlockId, LaneId, Lpn, Pun};
+use crate::ftl::write::placement::Space;
+use crate::signals::Priority;
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 impl Work {
     /// Whether reads have put something on a list since [`Ftl::look_at_candidates`].
     #[inline]
@@ -180,5 +183,103 @@ impl Work {
         let each = (allocator.streams().all() as u32 + 4).min(tables.layout.blocks_per_lane);
         let filled = operations / tables.layout.data_pages_per_block as usize;
         ((tables.layout.lanes * each) as usize + filled) * tables.layout.span as usize
+    }
+}
+impl Space {
+    /// An operation of a lane's moves. Nobody has to yield to it where no time passes.
+    #[inline(always)]
+    pub(in crate::ftl) fn op_of_move(
+        &self,
+        tables: &Tables,
+        work: &Work,
+        flash: &Flash,
+        kind: OpKind,
+        cause: Cause,
+        page: Ppn,
+        lane: LaneId,
+    ) -> Op {
+        let due = !flash.is_instant() && work.lanes[lane.index()].is_due(cause);
+        let critical = due || !flash.is_instant() && work.is_at_reserve(&self.allocator, lane);
+        let priority = if kind.reads() { Priority::Low } else { Priority::Medium };
+        Op { tag: lane.0, due, critical, priority, ..self.ring.op(tables, kind, cause, page) }
+    }
+
+    /// The erase of a member of a block. What has left the block is safe: only room is urgent.
+    pub(in crate::ftl) fn erase_of(&self, tables: &Tables, work: &Work, block: BlockId, member: u32) -> Op {
+        let lane = tables.layout.lane_of(block);
+        let due = work.lanes[lane.index()].is_due(Cause::Cleaning);
+        let critical = due || work.is_at_reserve(&self.allocator, lane);
+        let page_type = if tables.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
+        let (cause, at) = (tables.blocks.cause(block), tables.layout.member(block, member));
+        let ppn = Ppn(block.0 * tables.layout.pages_per_block);
+        Op { tag: block.0, due, critical, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) }
+    }
+
+    /// Whether what lives in a block that is being filled finds room elsewhere: where moves fill it, its own is lost.
+    pub(in crate::ftl) fn may_close_early(
+        &self,
+        tables: &Tables,
+        work: &Work,
+        lane: LaneId,
+        block: BlockId,
+    ) -> bool {
+        let streams = self.allocator.streams();
+        let is_of_moves = |stream| !streams.is_of_host(stream) || streams.is_shared(stream);
+        let filled = self.allocator.filled(lane, block).unwrap_or_default() * tables.layout.units_per_page;
+        let lost = match self.allocator.stream_of(lane, block) {
+            Some(stream) if is_of_moves(stream) => tables.layout.data_units_per_block() - filled,
+            _ => 0,
+        };
+        work.has_room(tables, &self.allocator, lane, tables.blocks.live(block) + lost, Cause::Sanitize)
+    }
+
+    /// A block that is being filled is filled no further.
+    pub(in crate::ftl) fn close_early(&mut self, tables: &mut Tables, block: BlockId) {
+        let lane = tables.layout.lane_of(block);
+        tables.replicas.close_off(&tables.layout, block);
+        if tables.blocks.is_one_bit(block) {
+            self.ring.abandon(lane, block, &mut tables.blocks, tables.clock);
+        } else {
+            self.allocator.abandon(lane, block, &mut tables.blocks, tables.clock);
+        }
+    }
+
+    /// Whether so many units find room beside the reserve: cleaning must be able to go on after them. Blocks that are
+    /// being emptied, and have room for what still lives there, will be of the reserve: those that it lacks, and one
+    /// more, which is kept from the host.
+    pub(in crate::ftl) fn has_room_beside(
+        &mut self,
+        tables: &Tables,
+        work: &Work,
+        lane: LaneId,
+        units: u32,
+    ) -> bool {
+        let (reserve, free) = (work.reserve, self.allocator.free(lane));
+        let lacking = reserve.saturating_sub(free);
+        let coming = work.lanes[lane.index()].coming.min(reserve);
+        let block = tables.layout.data_units_per_block();
+        let one_more = if coming > lacking && free <= reserve { block } else { 0 };
+        self.has_room_or_claims(tables, work, lane, units + (reserve - coming.min(lacking)) * block, one_more)
+    }
+
+    /// Whether so many units find room, if need be in a free block that is kept from the host for them, or in one with
+    /// room for so many of them that is coming.
+    pub(in crate::ftl) fn has_room_or_claims(
+        &mut self,
+        tables: &Tables,
+        work: &Work,
+        lane: LaneId,
+        units: u32,
+        coming: u32,
+    ) -> bool {
+        if work.has_room(tables, &self.allocator, lane, units, Cause::Sanitize) {
+            return true;
+        }
+        let is_new = self.allocator.claim(lane, coming > 0);
+        let has_room = work.has_room(tables, &self.allocator, lane, units - coming, Cause::Sanitize);
+        if !has_room && is_new {
+            self.allocator.unclaim(lane);
+        }
+        has_room
     }
 }

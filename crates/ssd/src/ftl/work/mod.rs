@@ -11,15 +11,24 @@ mod sorted;
 pub(in crate::ftl) mod walk;
 
 use crate::executor::Pace;
+use crate::flash::Flash;
+use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::counts::FtlCounts;
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::page_class::PageClasses;
+use crate::ftl::read_reclaim::MAX_PAGE_TYPES as TYPES;
 use crate::ftl::stream::Streams;
+use crate::ftl::tables::Tables;
+use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
-use crate::restore::Verdict;
+use crate::ftl::work::deal::NO_TARGET;
+use crate::ftl::work::job::Job;
+use crate::ftl::work::walk::Pages;
+use crate::restore::{Verdict, ensure};
 use crate::sections::Sections;
-use crate::units::{BlockId, LaneId};
+use crate::units::{BlockId, LaneId, Pun};
 use candidates::Candidates;
+use core::cmp::Reverse;
 use deal::Deal;
 use gathered::Gathered;
 use lane::{LaneWork, Round};
@@ -171,6 +180,158 @@ impl Work {
     pub(in crate::ftl) fn is_busy(&self, layout: &Layout, lane: LaneId, more: u32) -> bool {
         let work = &self.lanes[lane.index()];
         work.reads + work.programs + work.full_pages(layout.units_per_page) >= self.in_flight_at_most + more
+    }
+
+    pub(in crate::ftl) fn check_job(&self, tables: &Tables, job: &Job) -> Verdict {
+        let state = tables.blocks.state(job.block());
+        ensure(matches!(state, BlockState::Moving | BlockState::Migrating), "a job in a block at rest")?;
+        let members = match job {
+            Job::Migrate(migration) => migration.candidate.member..migration.candidate.member + 1,
+            Job::Empty { .. } => 0..tables.layout.span,
+        };
+        ensure(members.end <= tables.layout.span, "a job in a member that is not there")?;
+        let Some(walk) = job.walk() else { return Ok(()) };
+        ensure(walk.block == job.block(), "a job in two blocks")?;
+        let first = tables.layout.first_unit(walk.block).0;
+        let inside = first..=first + tables.layout.units_per_block();
+        let places = [walk.cursor, walk.end, walk.ahead];
+        ensure(places.iter().all(|place| inside.contains(place)), "a job beyond its block")?;
+        let is_part = |pages: &Pages| members.contains(&pages.member);
+        ensure(walk.pages.as_ref().is_none_or(is_part), "a job in a member that is not there")
+    }
+
+    /// Reads and programs of moves, and what has left its block and not arrived.
+    pub(in crate::ftl) fn check_moves(&self, tables: &Tables, flash: &Flash) -> Verdict {
+        let mut under_way = vec![(0, 0); tables.layout.lanes as usize];
+        let mut leaving = vec![0u32; tables.layout.blocks() as usize];
+        for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
+            if op.kind == OpKind::Erase || op.kind.hides() || op.cause == Cause::AgeCheck {
+                continue;
+            }
+            let is_replica = op.kind == OpKind::Read && op.cause == Cause::Replication;
+            let own = tables.layout.lane_of(tables.layout.block_of_page(op.ppn).0);
+            let lane = if is_replica { own } else { LaneId(op.tag) };
+            let (reads, programs) = &mut under_way[lane.index()];
+            *if op.kind == OpKind::Read { reads } else { programs } += 1;
+            for unit in flash.pool.units(id) {
+                leaving[tables.layout.block_of_unit(Pun(unit.source)).index()] += 1;
+            }
+        }
+        for (work, (reads, programs)) in self.lanes.iter().zip(under_way) {
+            ensure((work.reads, work.programs) == (reads, programs), "reads and programs of a lane's moves")?;
+            for (_, unit) in work.all_gathered() {
+                leaving[tables.layout.block_of_unit(Pun(unit.source)).index()] += 1;
+            }
+            for unit in work.deal.in_controller() {
+                leaving[tables.layout.block_of_unit(unit).index()] += 1;
+            }
+        }
+        let mut agree = (0..).map(BlockId).zip(leaving);
+        let wrong = agree.find(|&(block, count)| tables.blocks.leaving(block) != count);
+        wrong.map_or(Ok(()), |(block, count)| {
+            let said = tables.blocks.leaving(block);
+            Err(format!("{count} units are leaving block {}, its count says {said}", block.0))
+        })
+    }
+
+    /// Blocks agree with the operations under way, and without any nothing is on its way out of them.
+    pub(in crate::ftl) fn check_blocks(&self, tables: &Tables, flash: &Flash) -> Result<(), String> {
+        let mut programs = vec![(0, 0); tables.layout.blocks() as usize];
+        // The read of a first page keeps its block as a program does, and so does the erase of one that is open.
+        for (_, op) in flash.pool.iter() {
+            let block = tables.layout.block_of_page(op.ppn).0;
+            let (programs, erases) = &mut programs[block.index()];
+            let is_late = op.kind.erases() && tables.blocks.state(block) != BlockState::Erasing;
+            *erases += u32::from(op.kind.erases());
+            let keeps = matches!(op.kind, OpKind::Program | OpKind::Copyback) || op.cause == Cause::AgeCheck;
+            *programs += u32::from(keeps || is_late);
+        }
+        for (block, programs) in (0..).map(BlockId).zip(programs) {
+            tables.blocks.check(block, programs)?;
+        }
+        let waits = |work: &LaneWork| work.is_dealing() || work.has_gathered();
+        if flash.pool.in_flight() > 0 || self.lanes.iter().any(waits) {
+            return Ok(());
+        }
+        match (0..tables.layout.blocks()).map(BlockId).find(|&block| tables.blocks.leaving(block) > 0) {
+            Some(block) => Err(format!(
+                "nothing is under way, and {} units are leaving block {}",
+                tables.blocks.leaving(block),
+                block.0
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Hottest first, of equals the disturbed block's and then the first; and how many go to pages of each type.
+    pub(in crate::ftl) fn sort_units(&mut self, tables: &Tables, lane: LaneId) {
+        let (per_page, per_block) = (tables.layout.units_per_page, tables.layout.units_per_block());
+        let (layout, order) = (&tables.layout, &tables.order);
+        let deal = &mut self.lanes[lane.index()].deal;
+        let count = deal.units.len() as u32;
+        if !deal.sorted {
+            deal.shares[0] = (0, count);
+            return;
+        }
+        let first = layout.first_unit(deal.sources[0]).0;
+        let own = first..first + per_block;
+        deal.units
+            .sort_unstable_by_key(|dealt| (Reverse(dealt.heat), !own.contains(&dealt.unit), dealt.unit));
+        let mut sizes = [0; TYPES];
+        for page in 0..count.div_ceil(per_page) {
+            let page_type = order.page_type(page / deal.fan / layout.span);
+            sizes[usize::from(page_type)] += per_page.min(count - page * per_page);
+        }
+        let mut from = 0;
+        for (share, size) in deal.shares.iter_mut().zip(sizes) {
+            *share = (from, from + size);
+            from += size;
+        }
+    }
+
+    /// A page is read for a deal. Of the disturbed block it is known how near its end it was; the partner's moves only
+    /// to be mixed with it.
+    pub(in crate::ftl) fn note_dealt(
+        &mut self,
+        tables: &Tables,
+        flash: &Flash,
+        lane: LaneId,
+        op: &Op,
+        first: u32,
+    ) {
+        // Where units are mapped, a page may be read several times: its first unit counts.
+        let page = op.ppn.0 * tables.layout.units_per_page;
+        if tables.map.next_live(page, first + 1) != Some(first) {
+            return;
+        }
+        if tables.layout.block_of_page(op.ppn).0 == self.lane_mut(lane).deal.sources[0] {
+            self.counts.note_margin(&flash.chip, op);
+        } else {
+            self.counts.reclaimed_pages += 1;
+        }
+    }
+
+    /// A failing block is closed and quiet: queue it for retirement.
+    pub(in crate::ftl) fn retire_when_closed(&mut self, tables: &Tables, block: BlockId) {
+        if tables.blocks.state(block) != BlockState::Closed {
+            return;
+        }
+        let lane = tables.layout.lane_of(block);
+        let queue = &mut self.lane_mut(lane).retire;
+        if !queue.contains(&block) {
+            queue.push_back(block);
+        }
+        self.looks.soon(lane);
+    }
+
+    /// A program to a block failed: if it is a target, no more goes there.
+    pub(in crate::ftl) fn drop_target(&mut self, tables: &mut Tables, lane: LaneId, block: BlockId) {
+        let clock = tables.clock;
+        let deal = &mut self.lanes[lane.index()].deal;
+        if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
+            *target = NO_TARGET;
+            tables.blocks.close(block, clock);
+        }
     }
 }
 

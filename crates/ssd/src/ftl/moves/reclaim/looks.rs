@@ -135,7 +135,7 @@ impl Ftl {
         };
         let live = self.tables.blocks.live(candidate.block);
         let needed = (pages * per_page).min(live) + self.tables.layout.data_units_per_block();
-        let has_room = self.has_room_or_claims(lane, needed, 0);
+        let has_room = self.space.has_room_or_claims(&self.tables, &self.work, lane, needed, 0);
         self.work.lane_mut(lane).candidates.lacks_room |= !has_room;
         has_room
     }
