@@ -12,7 +12,7 @@ use super::channel::{Channel, line_of};
 use super::counts::{BOUNDARY, READ};
 use super::die::{Die, Interface};
 use super::dies::{Dies, Rules};
-use super::op::{Op, OpPool, Turn};
+use super::op::{Cause, Op, OpPool, Turn};
 use super::preemption;
 use super::record::Record;
 use super::rows::{Data, Joins};
@@ -120,6 +120,13 @@ impl Flash {
         at.start_next();
     }
 
+    #[cold]
+    #[inline(never)]
+    fn on_stopped(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
+        let (mut at, chip) = self.at_beside_chip(number, now, events);
+        at.on_stopped(chip);
+    }
+
     #[inline]
     pub(super) fn on_array_done(&mut self, id: u32, now: SimTime, events: &mut EventQueue) {
         let (number, generation) = Die::of_event(id);
@@ -133,8 +140,7 @@ impl Flash {
                 return;
             }
             if at.die.stops.stop.is_some() {
-                let (mut at, chip) = self.at_beside_chip(number, now, events);
-                return at.on_stopped(chip);
+                return self.on_stopped(number, now, events);
             }
         }
         let leader = at.die.array;
@@ -201,7 +207,7 @@ impl Flash {
         let mut at = self.at(number, now, events);
         let sent = at.die.sending;
         if at.watches {
-            at.note_sent(sent);
+            note_sent(at.die, at.pool.get(sent), now);
         }
         let next = at.pool.get(sent).follower;
         if next.is_some() {
@@ -289,6 +295,16 @@ impl Flash {
             self.record.counts.suspends[READ + BOUNDARY][by as usize] += 1;
         }
         self.start_waiting(at.die, now, events);
+    }
+}
+
+/// The data of a read has left its die.
+#[cold]
+#[inline(never)]
+fn note_sent(die: &mut Die, op: &Op, now: SimTime) {
+    die.stops.gate = now;
+    if op.cause == Cause::Host {
+        die.left[op.priority as usize] = now;
     }
 }
 

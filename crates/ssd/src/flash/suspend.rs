@@ -312,17 +312,6 @@ impl At<'_> {
         self.ask();
     }
 
-    /// The data of a read has left its die.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn note_sent(&mut self, sent: OpId) {
-        let &Op { cause, priority, .. } = self.pool.get(sent);
-        self.die.stops.gate = self.now;
-        if cause == Cause::Host {
-            self.die.left[priority as usize] = self.now;
-        }
-    }
-
     /// Counts host reads that leave the line and have seen their die work for less urgent ones.
     #[cold]
     #[inline(never)]

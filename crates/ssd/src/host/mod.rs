@@ -403,12 +403,20 @@ impl Host {
     #[inline]
     pub fn flush_some(&mut self, b: &mut Below<'_>) {
         if self.writes.read_only.is_none() {
-            self.programs.start(self.writes.waiting(), &mut self.slots, &mut self.commands, b);
+            b.ftl.gather.note_parked(&mut b.ftl.waits);
+            if self.programs.have_room() || self.slots.rules.one_list {
+                self.start_programs(b);
+            }
         }
         if b.ftl.waits.take_come(Lack::Slot) {
             // Slots became free and flushes may be done without any program.
             self.after_programs(b);
         }
+    }
+
+    #[inline(never)]
+    fn start_programs(&mut self, b: &mut Below<'_>) {
+        self.programs.start(&self.writes, &mut self.slots, &mut self.commands, b);
     }
 
     /// Lets programs and reads that waited for flash operations go on.
@@ -438,7 +446,7 @@ impl Host {
 
     /// Whether something waits that only programs can serve.
     pub fn waits_for_room(&self) -> bool {
-        self.writes.read_only.is_none() && self.programs.must_hurry(self.writes.waiting(), &self.slots)
+        self.writes.read_only.is_none() && self.programs.must_hurry(&self.writes, &self.slots)
     }
 
     /// Whether a command waits for locks.

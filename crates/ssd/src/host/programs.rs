@@ -4,6 +4,7 @@ use super::Below;
 use super::commands::Commands;
 use super::slots::Slots;
 use super::staging::SlotState;
+use super::writes::Writes;
 use crate::events::EventKind;
 use crate::ftl::write::Paged;
 use crate::ftl::write::waits::Lack;
@@ -15,15 +16,6 @@ use crate::sections::Sections;
 use crate::signals::Status;
 use crate::units::{CommandId, OpId, SimTime, SlotId};
 use serde::{Deserialize, Serialize};
-
-/// Who waits for programs, beside those that wait for a slot's data to be in flash.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    /// Writes, for slots.
-    pub writes: bool,
-    /// Flushes.
-    pub flushes: bool,
-}
 
 /// How far programs are.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,29 +43,39 @@ impl Programs {
         }
     }
 
+    /// Whether another may begin.
+    #[inline]
+    pub fn have_room(&self) -> bool {
+        self.under_way < self.at_most
+    }
+
     /// Starts programs for as much dirty data as should be on its way and fits.
-    #[inline(never)]
-    pub fn start(&mut self, waiting: Waiting, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
-        b.ftl.gather.note_parked(&mut b.ftl.waits);
+    #[inline(always)]
+    pub fn start(&mut self, writes: &Writes, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
         if slots.rules.one_list && b.ftl.stream.needs().promotes {
             // Not only when something is dirty: what is clean may become so.
-            slots.evict_clean(waiting.writes, &mut commands.counts, b);
+            slots.evict_clean(!writes.stalled.is_empty(), &mut commands.counts, b);
         }
-        while self.under_way < self.at_most {
+        while self.have_room() {
             while !b.ftl.gather.has_full_page()
                 && slots.staging.oldest_dirty().is_some()
-                && self.wants_flush(waiting, slots, commands, b)
+                && self.wants_flush(writes, slots, commands, b)
             {
                 if !b.may_issue() {
                     b.ftl.waits.lack(Lack::Operation);
                     return;
                 }
-                slots.flush_to_leave(slots.staging.oldest_dirty(), waiting.writes, &mut commands.counts, b);
+                slots.flush_to_leave(
+                    slots.staging.oldest_dirty(),
+                    !writes.stalled.is_empty(),
+                    &mut commands.counts,
+                    b,
+                );
                 prepare(slots.staging.oldest_dirty(), slots, commands, b);
                 look_ahead(slots, b);
             }
             if !b.ftl.gather.has_full_page()
-                && (b.ftl.gather.waiting() == 0 || !self.may_pad(waiting, slots, b))
+                && (b.ftl.gather.waiting() == 0 || !self.may_pad(writes, slots, b))
             {
                 return;
             }
@@ -92,32 +94,32 @@ impl Programs {
     /// Whether dirty data should be on its way.
     fn wants_flush(
         &mut self,
-        waiting: Waiting,
+        writes: &Writes,
         slots: &mut Slots,
         commands: &mut Commands,
         b: &mut Below<'_>,
     ) -> bool {
         if slots.rules.one_list {
-            slots.evict_clean(waiting.writes, &mut commands.counts, b);
-            return slots.staging.wants_room() || self.must_hurry(waiting, slots);
+            slots.evict_clean(!writes.stalled.is_empty(), &mut commands.counts, b);
+            return slots.staging.wants_room() || self.must_hurry(writes, slots);
         }
         let dirty = slots.staging.dirty_beside_queues();
         self.flushing = dirty > if self.flushing { slots.rules.flush_stop } else { slots.rules.flush_start };
-        self.flushing || self.must_hurry(waiting, slots)
+        self.flushing || self.must_hurry(writes, slots)
     }
 
     /// Whether somebody waits for what only programs can give.
-    pub fn must_hurry(&self, waiting: Waiting, slots: &Slots) -> bool {
-        slots.urgent > 0 || self.hurrying || waiting.flushes || waiting.writes
+    pub fn must_hurry(&self, writes: &Writes, slots: &Slots) -> bool {
+        slots.urgent > 0 || self.hurrying || !writes.flushes.is_empty() || !writes.stalled.is_empty()
     }
 
     /// Whether a page may be programmed with less than it can hold: somebody waits and nothing will join.
-    fn may_pad(&mut self, waiting: Waiting, slots: &Slots, b: &mut Below<'_>) -> bool {
+    fn may_pad(&mut self, writes: &Writes, slots: &Slots, b: &mut Below<'_>) -> bool {
         let alone = slots.staging.merging() == 0 && !slots.staging.oldest_dirty().is_some();
-        if !alone || !self.must_hurry(waiting, slots) {
+        if !alone || !self.must_hurry(writes, slots) {
             return false;
         }
-        if slots.rules.gather_ns == 0 || waiting.flushes || !b.timed {
+        if slots.rules.gather_ns == 0 || !writes.flushes.is_empty() || !b.timed {
             return true;
         }
         if self.gather_until == SimTime::ZERO {

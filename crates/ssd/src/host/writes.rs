@@ -3,7 +3,6 @@
 use super::Below;
 use super::command::CommandList;
 use super::commands::Commands;
-use super::programs::Waiting;
 use super::slots::Slots;
 use super::staging::SlotState;
 use crate::ftl::Programmed;
@@ -29,12 +28,6 @@ impl Writes {
     /// None yet.
     pub const NONE: Writes =
         Writes { stalled: CommandList::EMPTY, flushes: CommandList::EMPTY, read_only: None };
-
-    /// Who waits for programs.
-    #[inline]
-    pub fn waiting(&self) -> Waiting {
-        Waiting { writes: !self.stalled.is_empty(), flushes: !self.flushes.is_empty() }
-    }
 
     /// Puts the command's units in slots from where it stopped.
     pub fn continue_write(

@@ -1,7 +1,7 @@
 use super::*;
 use crate::drive_config::DriveConfig;
 use crate::flash::Room;
-use crate::flash::op::{Cause, OpKind, OpTimes};
+use crate::flash::op::{OpKind, OpTimes};
 use crate::nand::{Chip, PageAddress};
 use crate::units::Ppn;
 
