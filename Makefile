@@ -14,8 +14,8 @@ LOCKED := $(if $(CI),--locked,)
 # Steps of one job tell how long they took, in a table at its end.
 STEP := scripts/step.sh
 
-.PHONY: help demo test python book check bench speed tables instructions soak faults tidy fmt clippy doc unit release dist\
-  toolchain clean
+.PHONY: help demo test python book check bench speed tables instructions soak faults tidy fmt clippy doc unit release\
+  dist toolchain clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,7 +41,7 @@ check: toolchain ## Format, lints, tidy, documentation, unit tests
 release: toolchain ## The program as it is published: slower to build, faster to run (target/release/wordline)
 	$(CARGO) build --release --package wordline $(LOCKED)
 
-dist: toolchain ## The wheel, the program and the crates as they are published, checked (dist/; needs python3-venv, binutils)
+dist: toolchain ## What is published, checked: wheel, program, crates (in dist/; needs python3-venv, binutils)
 	@scripts/dist.sh
 
 soak: toolchain ## The long runs that are left for this commit: hours; goes on where it was ended (ONLY=name)

@@ -5,8 +5,8 @@ const DECIDING: [&str; 6] =
     ["src", "../abi/src", "../ssd/src", "../workload/src", "../../presets", "../../Cargo.lock"];
 
 /// A hash of the names and contents of all files in these files and folders, counted from `root`; `seen` is told of
-/// each of them. The same with each compiler, and where there is no git. A published crate lies alone: there its version
-/// stands for the others, which it asks for exactly.
+/// each of them. The same with each compiler, and where there is no git. A published crate lies alone: there its
+/// version stands for the others, which it asks for exactly.
 fn hash_of_sources(root: &std::path::Path, of: &[&str], seen: &mut dyn FnMut(&str)) -> u64 {
     let (mut files, mut open) = (Vec::new(), of.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>());
     while let Some(path) = open.pop() {

@@ -20,7 +20,7 @@ jobs:
                     build all tests and run those whose names hold one of these (all without names), but not those
   faults [NAME...]  put the faults of xtask/faults into a copy of the code, one at a time: does a test turn red?
   book [PAGE...]    does all that the book says come true? links and anchors, and what its blocks print
-  remove NAME       takes a technique out of a copy of the code: does the rest build without a warning, and pass its tests?
+  remove NAME       takes a technique out of a copy of the code: does the rest build and pass its tests?
   soak [NAME...]    the long runs that are left for this commit; says what they take";
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
-//! Takes a technique out of a copy of the code: its folder, its line, and the rows that are generated from it. What is left
-//! must build without a warning and pass its tests, or something outside the folder knew of it.
+//! Takes a technique out of a copy of the code: its folder, its line, and the rows that are generated from it. What is
+//! left must build without a warning and pass its tests, or something outside the folder knew of it.
 
 use crate::faults::tree::Tree;
 use std::path::Path;

@@ -131,8 +131,8 @@ impl Drive {
         step.check_on(&self.state.ftl, &self.state.flash.chip)
     }
 
-    /// Takes a step of ageing, at once and for all blocks. Nothing changes if it fails. Between two steps the drive is on
-    /// for long enough to do, in no time, what the first has made due; what the last has is done as time passes.
+    /// Takes a step of ageing, at once and for all blocks. Nothing changes if it fails. Between two steps the drive is
+    /// on for long enough to do, in no time, what the first has made due; what the last has is done as time passes.
     pub fn age(&mut self, step: &AgeStep) -> Result<(), AgeError> {
         self.check_age(step)?;
         self.state.catch_up();

@@ -72,7 +72,7 @@ impl State {
 
     /// Begins what the time that has passed has made due.
     pub(crate) fn settle_new(&mut self) {
-        if self.ftl.work.has_new_candidates() {
+        if self.ftl.is_behind() {
             self.settle();
         }
     }

@@ -145,6 +145,10 @@ pub const UNSAFE_FILES: &[&str] = &[
 /// Macros that declare a module for each entry `name: Type` of their list.
 pub const MODULE_LISTS: &[&str] = &["family!", "formats!", "targets!"];
 
+/// The folder whose modules a list in another file declares, that file, and the macro there that holds them.
+pub const LISTED_ELSEWHERE: (&str, &str, &str) =
+    ("crates/ssd/src/ftl/techniques/", "crates/ssd/src/techniques.rs", "techniques");
+
 /// What each member of a policy family declares beside its `NAME`.
 pub const MEMBER_CONSTANTS: &[&str] = &["SUMMARY", "SOURCE", "MEMORY"];
 

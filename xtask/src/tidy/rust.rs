@@ -1,6 +1,6 @@
 //! Rules for all Rust files.
 
-use super::lists::{MODULE_LISTS, PRINTERS, PRINTING_ALLOWED, UNSAFE_FILES};
+use super::lists::{LISTED_ELSEWHERE, MODULE_LISTS, PRINTERS, PRINTING_ALLOWED, UNSAFE_FILES};
 use super::source::{Source, group_end, words};
 use super::{Report, Tree};
 
@@ -102,6 +102,11 @@ fn is_declared(tree: &Tree, source: &Source) -> bool {
         format!("{above}/lib.rs"),
         format!("{above}/main.rs"),
     ];
+    let (listed, list, called) = LISTED_ELSEWHERE;
+    if format!("{above}/") == listed && tree.get(list).is_some_and(|list| is_listed(&list.code, called, name))
+    {
+        return true;
+    }
     parents.iter().filter_map(|path| tree.get(path)).any(|parent| {
         let declaration = format!("mod {name}");
         let by_mod =

@@ -241,7 +241,7 @@ fn a_format_that_the_trace_is_not_of_is_a_wrong_flag() {
     for command in [&["run"][..], &["trace", "info"]] {
         let named = |format| wordline(&[command, &["--format", format, &spc]].concat());
         named("msr").fails(2, &["t.spc:1: column", "in the format msr", "looks like spc"]);
-        named("blkparse").fails(2, &["t.spc:1:", "of the format blkparse"]);
+        named("blkparse").fails(2, &["t.spc:1:", "in the format blkparse"]);
     }
     // A line that is damaged in a trace of that format is damage.
     let damaged = file(&folder, "d.spc", "0,303567,3584,w,0.000000\n1,55590,x,w,0.000000\n");

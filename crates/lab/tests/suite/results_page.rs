@@ -112,8 +112,7 @@ impl<'a> Page<'a> {
                 let is_small = target.name.is_some_and(|name| SMALL.contains(&name));
                 target.name.is_some() && !is_small
             };
-            let alike =
-                members.iter().filter(|(_, one)| self.target(String::new(), one).name == direct.name);
+            let alike = members.iter().filter(|(_, one)| self.target(String::new(), one).name == direct.name);
             let target = if is_large(&direct) && alike.count() > 1 {
                 if !seen.insert(direct.name) {
                     continue;
@@ -215,7 +214,8 @@ fn every_key_of_a_run_has_a_row() {
         row.trim_end_matches("[]") == segment || is_of_axis || row == "KIND" && KINDS.contains(&segment)
     };
     for key in include_str!("golden/result_keys.txt").lines() {
-        let fits = |row: &String| key.split('.').zip(row.split('.')).all(|(segment, row)| is_at(segment, row));
+        let fits =
+            |row: &String| key.split('.').zip(row.split('.')).all(|(segment, row)| is_at(segment, row));
         assert!(rows.iter().any(fits), "{key} has no row in docs/results.md");
     }
 }

@@ -29,8 +29,8 @@ pub use explain::Explained;
 pub use resolve::{Resolved, resolve, resolve_table};
 
 /// Sections by path, in the order in which files and explanations have them: the fixed ones, which are fields of
-/// [`Sections`], and the policies', each with its type and what is decided; those of techniques between the first list and
-/// the second.
+/// [`Sections`], and the policies', each with its type and what is decided; those of techniques between the first list
+/// and the second.
 macro_rules! drive_config {
     (
         { $($before:tt)* } { $($after:tt)* }
@@ -102,7 +102,8 @@ techniques! { drive_config! {
         cleaning = "ftl.cleaning";
         gc_victim: ftl::gc_victim::Config, "Which block is reclaimed." = "ftl.gc_victim";
         gc_trigger: ftl::gc_trigger::Config, "When cleaning starts, and how far it goes." = "ftl.gc_trigger";
-        read_reclaim: ftl::read_reclaim::Config, "Whether data must move because of reads, and which." = "ftl.read_reclaim";
+        read_reclaim: ftl::read_reclaim::Config, "Whether data must move because of reads, and \
+                                                which." = "ftl.read_reclaim";
         stream: ftl::stream::Config, "Which data shares a block." = "ftl.stream";
         program_mode: ftl::program_mode::Config, "In which program mode a block is programmed." = "ftl.program_mode";
         page_class: ftl::page_class::Config, "Which page type holds which data." = "ftl.page_class";

@@ -588,21 +588,6 @@ impl At<'_> {
     pub(super) fn end_work(&mut self) {
         self.die.array_ns += self.now.since(self.die.array_since);
     }
-
-    /// With data first a die decides what it sends when the channel is there (MQSim looks at a chip's queues only
-    /// then): reads that came meanwhile go before programs and erases.
-    #[cold]
-    #[inline(never)]
-    fn choose_again(&mut self) {
-        let count = self.die.put_back(self.pool, &self.rules.precedence);
-        if count == 0 {
-            return;
-        }
-        // Counted when it was gathered; the counters may have been reset since.
-        self.counts.groups = self.counts.groups.saturating_sub(u64::from(count > 1));
-        let leader = self.die.pop_read(self.pool);
-        self.take_in(leader);
-    }
 }
 
 #[cfg(test)]

@@ -339,6 +339,21 @@ impl At<'_> {
         }
     }
 
+    /// With data first a die decides what it sends when the channel is there (MQSim looks at a chip's queues only
+    /// then): reads that came meanwhile go before programs and erases.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn choose_again(&mut self) {
+        let count = self.die.put_back(self.pool, &self.rules.precedence);
+        if count == 0 {
+            return;
+        }
+        // Counted when it was gathered; the counters may have been reset since.
+        self.counts.groups = self.counts.groups.saturating_sub(u64::from(count > 1));
+        let leader = self.die.pop_read(self.pool);
+        self.take_in(leader);
+    }
+
     /// Counts a high read, alone at its die, that waited longer than the rule allows: until the transfer in progress
     /// ended, and from then on for what is there to be resumed, to end its step, and to stop. Nothing is promised where
     /// channels carry data first: a command waits for all that the dies have to send.

@@ -160,13 +160,7 @@ impl Ftl {
         let block = self.tables.layout.block_of_page(op.ppn).0;
         let lane = self.tables.layout.lane_of(block);
         self.locks.end_operation(lane);
-        if op.outcome == Outcome::Pass {
-            let pages = self.locks.pages_of_lock(&self.tables.layout, block, op);
-            for page in pages.filter(|&page| self.locks.is_issued(page)) {
-                self.tables.reveal_nothing(page);
-            }
-        }
-        self.locks.end_lock(&self.tables, &mut self.work, block, op);
+        self.locks.end_lock(&mut self.tables, &mut self.work, block, op);
         // What is next is looked at when all that has ended is known: a program may have.
         self.locks.look_soon(&mut self.work.looks, lane);
     }

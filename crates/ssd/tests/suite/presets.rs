@@ -280,6 +280,8 @@ fn families_and_their_sections_agree() {
                     format!("preset = \"aged_tlc\"\n[ftl.age_marker]\npolicy = \"real_wear\"\n{pages}")
                 }
                 ("ftl/migration", _) => pages.to_owned(),
+                // What grows old are cells.
+                ("ftl/techniques/refresh", "by_age") => "preset = \"aged_tlc\"\n".to_owned(),
                 _ => String::new(),
             };
             let chosen = accepted(&format!("{drive}[{}]\npolicy = \"{}\"", info.section(), member.name));

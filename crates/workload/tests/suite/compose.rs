@@ -187,7 +187,7 @@ fn endless_phases_and_members_over_the_drive_are_errors() {
         ),
         (
             "[[together]]\npattern = 'zipf'\nspace_gib = 1",
-            "workload.together[0].space_gib: found 1.0 GiB behind",
+            "workload.together[0].space_gib: found 1.0 GiB after",
         ),
         (
             "[[phases]]\npattern = 'zipf'\n[[phases]]\npreset = 'ads'\narrival = 'closed'",

@@ -339,7 +339,7 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
         ("pattern = 'uniform'\ncount = 0", "a whole number from 1"),
         ("pattern = 'uniform'\nscatter = 1", "true or false"),
         ("pattern = { a = 1 }", "found a table"),
-        ("pattern = 'zipf'\nzipf_access_percent = 10", "no skew"),
+        ("pattern = 'zipf'\nzipf_access_percent = 10", "not a skew"),
         ("pattern = 'uniform'\narrival = 'fixed'\nrate_iops = 0.01\ncount = 999999999999", "146 years"),
         (
             "pathh = 't'",

@@ -231,24 +231,20 @@ impl Locks {
         count
     }
 
-    /// The pages that a lock was for.
-    pub(in crate::ftl) fn pages_of_lock(
-        &self,
-        layout: &Layout,
-        block: BlockId,
-        op: &Op,
-    ) -> impl Iterator<Item = Ppn> + Clone + use<> {
-        let span = layout.span;
-        let (first, count) = match op.kind {
-            OpKind::Scrub => (self.pages_of_wordline(layout, op.ppn).next(), self.pages_per_wordline),
-            OpKind::BlockLock => {
-                let member = (0..span).find(|&member| layout.member(block, member) == op.at);
-                let mut pages = layout.pages_of_member(block, member.unwrap_or_default());
-                (pages.next(), layout.pages_per_block / span)
+    /// The pages that a lock was for: the first, and how many of its physical block from there on.
+    fn pages_of_lock(&self, layout: &Layout, block: BlockId, op: &Op) -> (Ppn, u32) {
+        match op.kind {
+            OpKind::Scrub => {
+                let first = self.pages_of_wordline(layout, op.ppn).next();
+                (first.unwrap_or(op.ppn), self.pages_per_wordline)
             }
-            _ => (Some(op.ppn), 1),
-        };
-        first.into_iter().flat_map(move |first| (0..count).map(move |nth| Ppn(first.0 + nth * span)))
+            OpKind::BlockLock => {
+                let member = (0..layout.span).find(|&member| layout.member(block, member) == op.at);
+                let first = layout.pages_of_member(block, member.unwrap_or_default()).next();
+                (first.unwrap_or(op.ppn), layout.pages_per_block / layout.span)
+            }
+            _ => (op.ppn, 1),
+        }
     }
 
     /// An operation that locks something in a lane is over.
@@ -256,20 +252,21 @@ impl Locks {
         self.lanes[lane.index()].in_flight -= 1;
     }
 
-    /// Whether a lock of a page is on its way.
-    pub(in crate::ftl) fn is_issued(&self, page: Ppn) -> bool {
-        self.pages[page.index()] & ISSUED != 0
-    }
-
-    /// What becomes of the pages that a lock was for. What it hides is not secured any more, as the facts say already.
-    pub(in crate::ftl) fn end_lock(&mut self, tables: &Tables, work: &mut Work, block: BlockId, op: &Op) {
-        let pages = self.pages_of_lock(&tables.layout, block, op);
+    /// What becomes of the pages that a lock was for. What it hides is not secured any more.
+    pub(in crate::ftl) fn end_lock(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId, op: &Op) {
+        let (first, count) = self.pages_of_lock(&tables.layout, block, op);
+        let span = tables.layout.span;
+        let pages = (0..count).map(move |nth| Ppn(first.0 + nth * span));
         self.end_late_locks(&mut work.counts, pages.clone(), op.outcome);
         for page in pages {
             // The block may have been opened since: then the page is another's, or free.
-            if self.is_issued(page) {
-                self.end_lock_of(tables, work, (block, page), op.outcome);
+            if self.pages[page.index()] & ISSUED == 0 {
+                continue;
             }
+            if op.outcome == Outcome::Pass {
+                tables.reveal_nothing(page);
+            }
+            self.end_lock_of(tables, work, (block, page), op.outcome);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The lock manager: which copies in flash have died that nobody may read, and what is done about them.
 //!
-//! Every death comes in by one door (`Ftl::note_death`): overwrites, trims, moves, copies that are dead on arrival,
+//! Every death comes in by one door (`Locks::note_death`): overwrites, trims, moves, copies that are dead on arrival,
 //! replicas that are given up, programs that fail, data that is lost. A page with a dead copy of secured data is
 //! *exposed* until it is locked or its block erased. Deaths of one event are taken together for each block, those of
 //! one write too where it ends a block (`together.rs`), and the policy (`ftl/sanitize`) says how they are locked.

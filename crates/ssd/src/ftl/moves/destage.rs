@@ -34,7 +34,7 @@ impl Ring {
         }
     }
 
-    /// An operation on a page. One that programs is in the mode of its block ([`Ftl::bound_for`]); a read takes that
+    /// An operation on a page. One that programs is in the mode of its block ([`Tables::bound_for`]); a read takes that
     /// which the chip says.
     #[inline(always)]
     pub(in crate::ftl) fn op(&self, tables: &Tables, kind: OpKind, cause: Cause, page: Ppn) -> Op {

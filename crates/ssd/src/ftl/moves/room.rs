@@ -53,7 +53,7 @@ impl Work {
         self.lanes[lane.index()].sorted.take_dead(stream, is_dead)
     }
 
-    /// Units for a page of a class: of its stream, and, should those not fill it, of others, as [`Ftl::fill_up`] says.
+    /// Units for a page of a class: of its stream, and, should those not fill it, of others, as [`Work::fill_up`] says.
     /// How many there are.
     pub(in crate::ftl) fn take_sorted(
         &mut self,

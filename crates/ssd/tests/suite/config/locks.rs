@@ -67,11 +67,11 @@ const WRONG: &[(&str, &[&str])] = &[
     ),
     (
         "[ftl.sanitize]\npolicy = \"reprogram\"\n[ftl.slc_cache]\npolicy = \"fixed\"",
-        &["ftl.slc_cache.policy", "blocks of one bit a cell", "ftl.slc_cache.policy = \"none\""],
+        &["ftl.slc_cache.policy", "SLC blocks", "ftl.slc_cache.policy = \"none\""],
     ),
     (
         "[ftl.sanitize]\npolicy = \"erase\"\n[ftl.slc_cache]\npolicy = \"fixed\"",
-        &["ftl.slc_cache.policy", "blocks of one bit a cell", "ftl.slc_cache.policy = \"none\""],
+        &["ftl.slc_cache.policy", "SLC blocks", "ftl.slc_cache.policy = \"none\""],
     ),
     ("[ftl.sanitize]\nrelock_months = -1", &["ftl.sanitize.relock_months", "-1", "0 to 1200 months"]),
     ("[ftl.sanitize]\nrelock_months = nan", &["ftl.sanitize.relock_months", "nan", "0 to 1200 months"]),

@@ -1,10 +1,11 @@
 //! What lives in a block is written anew once the block's first page is older than so many days.
 //!
-//! Flash Correct-and-Refresh moves all data of a block once in a period (its remapping-based form); days here are of the
-//! cells' reference temperature, which a firmware with a thermometer counts as charge leaks: a day at 55 degrees C is
-//! more than one.
+//! Flash Correct-and-Refresh moves all data of a block once in a period (its remapping-based form). Days here are of
+//! the cells' reference temperature, which a firmware with a thermometer counts as charge leaks: a day at 55 degrees C
+//! is more than one.
 
 use super::Member;
+use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
 pub const NAME: &str = "by_age";
@@ -24,15 +25,22 @@ section! {
     }
 }
 
-/// Minutes of a day.
-const DAY: f64 = 1_440.0;
-
 /// The policy.
-pub type Policy = Params;
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    due_minutes: u32,
+}
+
+impl Policy {
+    /// Builds it.
+    // tidy: allow(float): called when a drive is built
+    pub fn new(params: &Params) -> Self {
+        Policy { due_minutes: (params.max_age_days * 1_440.0) as u32 }
+    }
+}
 
 impl Member for Policy {
-    // tidy: allow(float): called when a drive is built, or a lane scanned
     fn due_minutes(&self) -> Option<u32> {
-        Some((self.max_age_days * DAY) as u32)
+        Some(self.due_minutes)
     }
 }

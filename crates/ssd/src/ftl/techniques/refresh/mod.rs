@@ -3,10 +3,10 @@
 //! Charge leaks, so that data which nobody touches collects errors until no attempt corrects it. Firmware therefore
 //! rewrites old blocks in the background. A drive without power cannot, and catches up when it is back.
 //!
-//! Old blocks are looked for when the cells' clock ticks (every 3.75 s at their reference temperature, more often in the
-//! heat) and after `--age "retain ..."`; a lane is scanned only once its oldest data can be due. Blocks that are due are
-//! emptied one by one in each lane, oldest first, when nothing there is more urgent. Simulated time without any event
-//! ends in one tick: after a gap in a trace the drive catches up with the next command.
+//! Old blocks are looked for when the cells' clock ticks (every 3.75 s at their reference temperature, more often in
+//! the heat) and after `--age "retain ..."`; a lane is scanned only once its oldest data can be due. Blocks that are
+//! due are emptied one by one in each lane, oldest first, when nothing there is more urgent. Simulated time without any
+//! event ends in one tick: after a gap in a trace the drive catches up with the next command.
 //!
 //! Not refreshed: blocks of the cache (`ftl.slc_cache`), and blocks that are about to be retired.
 
