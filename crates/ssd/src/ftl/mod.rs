@@ -237,7 +237,7 @@ impl Ftl {
             copies: Copies::new(policies.migration, layout.blocks(), layout.pages_per_block),
             ages: Ages::default(),
             locks,
-            techniques: Techniques::new(&policies.techniques, cfg, &layout),
+            techniques: Techniques::new(&policies.techniques, cfg, layout),
             tables,
         };
         let cached = if ftl.space.ring.is_used() { ftl.tables.layout.lanes } else { 0 };

@@ -162,8 +162,14 @@ impl Ftl {
         self.locks.leaving += u32::from(is_new);
         self.work.counts.sanitize_copies += count as u64;
         self.tables.blocks.set_cause(block, Cause::Sanitize);
-        let mut op =
-            self.space.op_of_move(&self.tables, &self.work, flash, OpKind::Read, Cause::Sanitize, page, lane);
+        let mut op = self.space.op_of_move(
+            &self.tables,
+            &self.work,
+            flash,
+            (OpKind::Read, Cause::Sanitize),
+            page,
+            lane,
+        );
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
         self.tables.blocks.leave(block, count as u32);
         if self.issue_move(flash, lane, &mut op, &units[..count]) {
@@ -213,8 +219,7 @@ impl Ftl {
                 &self.tables,
                 &self.work,
                 flash,
-                OpKind::Program,
-                Cause::Sanitize,
+                (OpKind::Program, Cause::Sanitize),
                 found.page,
                 lane,
             );

@@ -258,7 +258,8 @@ impl Ftl {
         let units = &room[..count];
         let block = self.tables.layout.block_of_page(page).0;
         let cause = self.tables.blocks.cause(block);
-        let mut op = self.space.op_of_move(&self.tables, &self.work, flash, OpKind::Read, cause, page, lane);
+        let mut op =
+            self.space.op_of_move(&self.tables, &self.work, flash, (OpKind::Read, cause), page, lane);
         self.work.counts.note_margin(&flash.chip, &op);
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
         let copies = self.copies.are_made() && !self.tables.blocks.is_one_bit(block);

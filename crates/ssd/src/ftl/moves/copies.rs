@@ -105,8 +105,14 @@ impl Ftl {
             return false;
         };
         let unit = self.in_stream_of_move(cause, unit);
-        let op =
-            self.space.op_of_move(&self.tables, &self.work, flash, OpKind::Copyback, cause, found.page, lane);
+        let op = self.space.op_of_move(
+            &self.tables,
+            &self.work,
+            flash,
+            (OpKind::Copyback, cause),
+            found.page,
+            lane,
+        );
         let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
         self.erase_if_opened(flash, found);
         self.tables.blocks.leave(self.tables.layout.block_of_unit(Pun(unit.source)), 1);

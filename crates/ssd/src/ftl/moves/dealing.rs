@@ -170,8 +170,7 @@ impl Ftl {
             &self.tables,
             &self.work,
             flash,
-            OpKind::Read,
-            Cause::ReadReclaim,
+            (OpKind::Read, Cause::ReadReclaim),
             page,
             lane,
         );
@@ -213,8 +212,7 @@ impl Ftl {
             &self.tables,
             &self.work,
             flash,
-            OpKind::Program,
-            Cause::ReadReclaim,
+            (OpKind::Program, Cause::ReadReclaim),
             page,
             lane,
         );

@@ -143,8 +143,7 @@ impl Ftl {
                 &self.tables,
                 &self.work,
                 flash,
-                OpKind::Program,
-                cause,
+                (OpKind::Program, cause),
                 found.page,
                 lane,
             );
@@ -211,8 +210,7 @@ impl Ftl {
                 &self.tables,
                 &self.work,
                 flash,
-                OpKind::Program,
-                cause,
+                (OpKind::Program, cause),
                 found.page,
                 lane,
             );
@@ -371,7 +369,7 @@ impl Ftl {
         if op.kind == OpKind::Copyback {
             let page = self.tables.layout.page_of_unit(Pun(unit.source)).0;
             let mut read =
-                self.space.op_of_move(&self.tables, &self.work, flash, OpKind::Read, op.cause, page, lane);
+                self.space.op_of_move(&self.tables, &self.work, flash, (OpKind::Read, op.cause), page, lane);
             self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
             if !self.issue_move(flash, lane, &mut read, &[unit]) {
                 return;

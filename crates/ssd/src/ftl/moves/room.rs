@@ -13,7 +13,7 @@ use crate::ftl::write::placement::Space;
 use crate::signals::Priority;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 impl Work {
-    /// Whether reads have put something on a list since [`Ftl::look_at_candidates`].
+    /// Whether reads have put something on a list since they were last looked at.
     #[inline]
     pub fn has_new_candidates(&self) -> bool {
         self.looks.any()
@@ -193,8 +193,7 @@ impl Space {
         tables: &Tables,
         work: &Work,
         flash: &Flash,
-        kind: OpKind,
-        cause: Cause,
+        (kind, cause): (OpKind, Cause),
         page: Ppn,
         lane: LaneId,
     ) -> Op {

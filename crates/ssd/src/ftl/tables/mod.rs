@@ -163,7 +163,8 @@ impl Tables {
         }
     }
 
-    /// See [`crate::Drive::worst_disturb_q12`].
+    /// The most that any page with live data is disturbed now, in 1/4096 of what it stands; `None` where cells do not
+    /// age.
     pub fn worst_disturb_q12(&self, flash: &Flash) -> Option<u32> {
         let mut worst = flash.chip.ages().then_some(0)?;
         let units = self.layout.units_per_page;

@@ -1,7 +1,7 @@
 //! Techniques: what remembers, looks ahead or moves data of its own accord, each in a folder of its own, listed in
 //! `crate::techniques`.
 //!
-//! A technique sees the tables ([`Seen`]) and changes nothing but itself. When the cells' clock ticks it says which
+//! A technique sees the tables (`Seen`) and changes nothing but itself. When the cells' clock ticks it says which
 //! lanes have something new to do; when such a lane has nothing more urgent it offers a block to be emptied. An offer
 //! changes nothing, for it may not be taken: there may be no room, or programs on their way to the block.
 
