@@ -55,6 +55,7 @@ BENCH := bench -p wordline-lab --no-default-features --bench drive $(LOCKED)
 
 bench: toolchain ## Measure speed and memory; print a table, write benches/results/<commit>.json
 	$(CARGO) $(BENCH)
+	@scripts/python.sh bench
 
 speed: toolchain ## Measure what README's table of speed tells, and write it (benches/speed.json, README.md)
 	$(CARGO) $(BENCH) -- --speed
