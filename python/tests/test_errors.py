@@ -44,7 +44,7 @@ def test_each_has_its_kind(small: wordline.Drive, tmp_path) -> None:
         (wordline.WorkloadError, lambda: small.run({"lba": [-8], "sectors": [8], "op": [0]}), "lba"),
         (wordline.WorkloadError, lambda: small.run({"lba": [0], "sectors": [8], "op": [0], "size": [1]}), "'size'|\"size\""),
         (wordline.WorkloadError, lambda: small.run(), "nothing to run"),
-        (wordline.SnapshotError, lambda: wordline.Drive.restore(b"x"), "no snapshot"),
+        (wordline.SnapshotError, lambda: wordline.Drive.restore(b"x"), "not a snapshot"),
         (wordline.SnapshotError, lambda: wordline.Drive.restore(small.snapshot()[:-9]), "snapshot"),
     ]
     for kind, call, text in cases:
