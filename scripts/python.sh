@@ -88,7 +88,8 @@ case "${1:-build}" in
     ready
     PROFILE=release install
     cargo build --quiet --release --package wordline ${CI:+--locked}
-    exec "$python" python/bench.py "$build/release/wordline"
+    # Not the sources beside it: the package that was installed.
+    exec "$python" -P python/bench.py "$build/release/wordline"
     ;;
   more)
     ready
