@@ -7,6 +7,7 @@ use lab::sweep::{Done, Folder, Order, Outcome, Outside, Standing, SweepTold, Wor
 use lab::{Allowed, DriveCache, ReportError, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -14,6 +15,8 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(module = "wordline", frozen)]
 pub struct SweepPlan {
     plan: lab::sweep::SweepPlan,
+    /// Place of each run in the plan, by its name.
+    places: BTreeMap<String, usize>,
     folder: Folder,
     /// Nobody else writes to the folder meanwhile.
     _lock: FolderLock,
@@ -51,7 +54,8 @@ impl SweepPlan {
         folder.create().map_err(unwritten)?;
         let lock = FolderLock::take(&out).map_err(unwritten)?;
         folder.keep(&kept).map_err(unwritten)?;
-        Ok(SweepPlan { plan, folder, _lock: lock })
+        let places = plan.runs.iter().zip(0..).map(|(run, at)| (run.id.clone(), at)).collect();
+        Ok(SweepPlan { plan, places, folder, _lock: lock })
     }
 
     /// What is yet to be done, an order for a worker each (a text), those of one aged drive behind each other.
@@ -61,9 +65,10 @@ impl SweepPlan {
         let cache = cache.as_ref().map(DriveCache::folder);
         py.detach(|| {
             let mut open = self.plan.open(&self.folder.outcomes(&self.plan), (0, 1));
-            let drive =
-                |at: &usize| self.plan.runs.iter().position(|run| run.drive == self.plan.runs[*at].drive);
-            open.sort_by_cached_key(drive);
+            // Drives in the order in which they are needed first.
+            let mut first = BTreeMap::new();
+            open.iter().for_each(|&at| _ = first.entry(self.plan.runs[at].drive).or_insert(at));
+            open.sort_by_key(|&at| first[&self.plan.runs[at].drive]);
             let order = |at| serde_json::to_string(&self.folder.order(&self.plan.runs[at], cache));
             open.into_iter().filter_map(|at| order(at).ok()).collect()
         })
@@ -73,8 +78,8 @@ impl SweepPlan {
     fn keep(&self, outcome: &str) -> PyResult<()> {
         let strange = || RunError::new_err("a worker's answer is not a result of this sweep");
         let outcome: Outcome = serde_json::from_str(outcome).map_err(|_| strange())?;
-        let run = self.plan.runs.iter().find(|run| run.id == outcome.id).ok_or_else(strange)?;
-        outcome.write(&self.folder.file(run)).map_err(unwritten)
+        let at = *self.places.get(&outcome.id).ok_or_else(strange)?;
+        outcome.write(&self.folder.file(&self.plan.runs[at])).map_err(unwritten)
     }
 
     /// Writes tables and figures, and says what is wrong with the sweep: runs that failed, and those that are

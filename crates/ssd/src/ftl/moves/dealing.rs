@@ -208,15 +208,8 @@ impl Ftl {
             (deal.over, deal.cut_short) = (true, true);
             return;
         };
-        let op = self.space.op_of_move(
-            &self.tables,
-            &self.work,
-            flash,
-            (OpKind::Program, Cause::ReadReclaim),
-            page,
-            lane,
-        );
-        let mut op = self.tables.bound_for(self.tables.layout.block_of_page(page).0, op);
+        let Ftl { space, tables, work, .. } = self;
+        let mut op = space.program_of_move(tables, work, flash, (Cause::ReadReclaim, page), lane);
         if self.work.lazy {
             self.erase_if_stale(flash, page);
         }

@@ -139,15 +139,8 @@ impl Ftl {
                 return false;
             };
             let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(source));
-            let op = self.space.op_of_move(
-                &self.tables,
-                &self.work,
-                flash,
-                (OpKind::Program, cause),
-                found.page,
-                lane,
-            );
-            let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
+            let Ftl { space, tables, work, .. } = self;
+            let mut op = space.program_of_move(tables, work, flash, (cause, found.page), lane);
             self.erase_if_opened(flash, found);
             self.work.lane_mut(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
@@ -206,15 +199,8 @@ impl Ftl {
                 &mut units[..per_page],
             );
             let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(Pun(units[0].source)));
-            let op = self.space.op_of_move(
-                &self.tables,
-                &self.work,
-                flash,
-                (OpKind::Program, cause),
-                found.page,
-                lane,
-            );
-            let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
+            let Ftl { space, tables, work, .. } = self;
+            let mut op = space.program_of_move(tables, work, flash, (cause, found.page), lane);
             self.erase_if_opened(flash, found);
             self.work.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);

@@ -203,6 +203,20 @@ impl Space {
         Op { tag: lane.0, due, critical, priority, ..self.ring.op(tables, kind, cause, page) }
     }
 
+    /// A program of a lane's moves to a page, in the mode of its block, where it is issued now.
+    #[inline(always)]
+    pub(in crate::ftl) fn program_of_move(
+        &self,
+        tables: &mut Tables,
+        work: &Work,
+        flash: &Flash,
+        (cause, page): (Cause, Ppn),
+        lane: LaneId,
+    ) -> Op {
+        let op = self.op_of_move(tables, work, flash, (OpKind::Program, cause), page, lane);
+        tables.bound_for(tables.layout.block_of_page(page).0, op)
+    }
+
     /// The erase of a member of a block. What has left the block is safe: only room is urgent.
     pub(in crate::ftl) fn erase_of(&self, tables: &Tables, work: &Work, block: BlockId, member: u32) -> Op {
         let lane = tables.layout.lane_of(block);
