@@ -48,7 +48,9 @@ impl Reading {
         state.host.counts().each_total(&mut tell);
         state.ftl.work.counts.each_total(&mut tell);
         state.flash.record.counts.each_total(&mut tell);
-        self.programmed_pages = Cause::ALL.map(|cause| state.flash.record.counts.pages_programmed(cause));
+        for cause in Cause::ALL {
+            self.programmed_pages[cause as usize] = state.flash.record.counts.pages_programmed(cause);
+        }
         let lanes = (0..state.ftl.tables.layout.lanes).map(LaneId);
         self.free_blocks = lanes.map(|lane| u64::from(state.ftl.space.allocator.free(lane))).sum();
         self.dirty_units = state.host.dirty_units();

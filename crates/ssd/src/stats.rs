@@ -97,6 +97,6 @@ impl Stats {
     /// Bytes programmed for each cause, counting whole pages: what the flash wears by.
     pub fn programmed_bytes(&self) -> [u64; CAUSES] {
         let page = u64::from(self.unit_bytes) * u64::from(self.units_per_page);
-        core::array::from_fn(|cause| self.pages_programmed(Cause::ALL[cause]) * page)
+        core::array::from_fn(|at| Cause::numbered(at).map_or(0, |cause| self.pages_programmed(cause) * page))
     }
 }

@@ -6,14 +6,14 @@
 //! [`Cause`](crate::flash::op::Cause) of what it moves.
 
 /// Hands the list to a macro, behind what that takes of its own. A line is a folder, which is the cause's name in
-/// results as well, the cause and the section in configurations.
+/// results as well, the cause with its number, which stays its own, and the section in configurations.
 macro_rules! techniques {
     ($callback:ident! { $($own:tt)* }) => {
         $callback! {
             $($own)*
             @techniques
             /// Data that has grown old is written anew.
-            refresh: Refresh = "ftl.refresh";
+            refresh: Refresh(11) = "ftl.refresh";
         }
     };
 }

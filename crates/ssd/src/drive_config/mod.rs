@@ -34,7 +34,7 @@ pub use resolve::{Resolved, resolve, resolve_table};
 macro_rules! drive_config {
     (
         { $($before:tt)* } { $($after:tt)* }
-        @techniques $(#[doc = $doc:literal] $folder:ident : $cause:ident = $path:literal;)*
+        @techniques $(#[doc = $doc:literal] $folder:ident : $cause:ident($number:literal) = $path:literal;)*
     ) => {
         drive_config! {
             $($before)*

@@ -5,19 +5,9 @@ use crate::signals::{Facts, PRIORITIES, Priority};
 use crate::units::{NONE, OpId, Ppn, SimTime};
 use serde::{Deserialize, Serialize};
 
+/// Declares an enumeration whose values have names in results.
 macro_rules! named {
-    (
-        $(#[$doc:meta])* $name:ident, $count:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }
-        @techniques $($(#[$tdoc:meta])* $folder:ident : $cause:ident = $section:literal;)*
-    ) => {
-        named! {
-            $(#[$doc])* $name, $count {
-                $($(#[$vdoc])* $variant = $text,)*
-                $($(#[$tdoc])* $cause = (stringify!($folder)),)*
-            }
-        }
-    };
-    ($(#[$doc:meta])* $name:ident, $count:ident { $($(#[$vdoc:meta])* $variant:ident = $text:tt,)* }) => {
+    ($(#[$doc:meta])* $name:ident, $count:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[repr(u8)]
@@ -55,35 +45,102 @@ named! {
     }
 }
 
-techniques! { named! {
-    /// Why a flash operation happens.
-    Cause, CAUSES {
+/// Declares the causes of operations: those of the drive itself, and one for each technique. Each has a number, which
+/// stays its own: it enters event hashes, and results list causes by it.
+macro_rules! causes {
+    (
+        { $($(#[$doc:meta])* $variant:ident($number:literal) = $text:literal,)* }
+        @techniques $($(#[$tdoc:meta])* $folder:ident : $cause:ident($tnumber:literal) = $section:literal;)*
+    ) => {
+        /// Why a flash operation happens.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[repr(u8)]
+        pub enum Cause {
+            $($(#[$doc])* $variant = $number,)*
+            $($(#[$tdoc])* $cause = $tnumber,)*
+        }
+
+        /// Those declared, in no order.
+        const DECLARED: &[Cause] = &[$(Cause::$variant,)* $(Cause::$cause,)*];
+
+        impl Cause {
+            /// Name in results.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Cause::$variant => $text,)*
+                    $(Cause::$cause => stringify!($folder),)*
+                }
+            }
+        }
+    };
+}
+
+techniques! { causes! {
+    {
         /// A host command.
-        Host = "host",
+        Host(0) = "host",
         /// A host write of part of a mapping unit: the rest is read first.
-        Merge = "merge",
+        Merge(1) = "merge",
         /// Cleaning (garbage collection).
-        Cleaning = "cleaning",
+        Cleaning(2) = "cleaning",
         /// Wear levelling.
-        WearLeveling = "wear_leveling",
+        WearLeveling(3) = "wear_leveling",
         /// A block is being retired.
-        BadBlock = "bad_block",
+        BadBlock(4) = "bad_block",
         /// Data is moved before reads disturb it too much (read reclaim).
-        ReadReclaim = "read_reclaim",
+        ReadReclaim(5) = "read_reclaim",
         /// A second copy of a page is made, so that reads spread over more blocks.
-        Replication = "replication",
+        Replication(6) = "replication",
         /// Read-hot data is written once more, to a block that is read faster.
-        Promote = "promote",
+        Promote(7) = "promote",
         /// Data leaves the cache of blocks of one bit a cell (`ftl.slc_cache`).
-        Destage = "destage",
+        Destage(8) = "destage",
         /// The first page of a block is read once it is programmed: its errors tell the age of the block.
-        AgeCheck = "age_check",
+        AgeCheck(9) = "age_check",
         /// Data that nobody must read any more is kept from being read.
-        Sanitize = "sanitize",
+        Sanitize(10) = "sanitize",
     }
 } }
 
+/// Places in a table with one for each cause, at its number.
+pub const CAUSES: usize = {
+    let (mut most, mut at) = (0, 0);
+    while at < DECLARED.len() {
+        if DECLARED[at] as usize > most {
+            most = DECLARED[at] as usize;
+        }
+        at += 1;
+    }
+    most + 1
+};
+
 impl Cause {
+    /// All of them, by their numbers.
+    pub const ALL: [Cause; DECLARED.len()] = {
+        let mut all = [Cause::Host; DECLARED.len()];
+        let (mut number, mut found) = (0, 0);
+        while number < CAUSES {
+            if let Some(cause) = Cause::numbered(number) {
+                all[found] = cause;
+                found += 1;
+            }
+            number += 1;
+        }
+        all
+    };
+
+    /// The cause of that number, if there is one.
+    pub const fn numbered(number: usize) -> Option<Cause> {
+        let mut at = 0;
+        while at < DECLARED.len() {
+            if DECLARED[at] as usize == number {
+                return Some(DECLARED[at]);
+            }
+            at += 1;
+        }
+        None
+    }
+
     /// Whether an operation of this cause serves the host or its DRAM, and is no move: programs take data from slots.
     #[inline]
     pub(crate) const fn is_for_host(self) -> bool {

@@ -85,7 +85,7 @@ impl Holder {
 
     /// Name in results: `array.program.cleaning`, `transfer.out.host`.
     pub fn name(self) -> String {
-        let cause = |at: usize| Cause::ALL[at % CAUSES].name();
+        let cause = |at: usize| Cause::numbered(at % CAUSES).map_or("", Cause::name);
         match self.index() {
             at if at < TRANSFERS => format!("array.{}.{}", WORKS[at / CAUSES], cause(at)),
             at if at < SWITCHING => {

@@ -86,7 +86,7 @@ pub(in crate::ftl) trait Technique: Sized {
 }
 
 macro_rules! list {
-    (@techniques $($(#[$doc:meta])* $folder:ident : $name:ident = $section:literal;)*) => {
+    (@techniques $($(#[$doc:meta])* $folder:ident : $name:ident($number:literal) = $section:literal;)*) => {
         $(pub mod $folder;)*
 
         /// The configurations of all techniques.
