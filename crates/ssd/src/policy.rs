@@ -10,7 +10,10 @@ pub use crate::config::{FamilyInfo, PolicyInfo};
 macro_rules! families {
     (
         { $($before:path),+ $(,)? } { $($after:path),+ $(,)? }
-        @techniques $($(#[$doc:meta])* $folder:ident : $cause:ident($number:literal) = $section:literal;)*
+        @techniques $(
+            $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
+            $(, cause $cause:ident($number:literal) $called:literal)?;
+        )*
     ) => {
         /// Every family of the drive, in the order of their folders.
         pub const FAMILIES: &[&FamilyInfo] = &[

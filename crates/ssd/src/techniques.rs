@@ -5,15 +5,16 @@
 //! ([`crate::ftl::techniques`]), its section in configurations, its family in [`crate::policy::FAMILIES`] and the
 //! [`Cause`](crate::flash::op::Cause) of what it moves.
 
-/// Hands the list to a macro, behind what that takes of its own. A line is a folder, which is the cause's name in
-/// results as well, the cause with its number, which stays its own, and the section in configurations.
+/// Hands the list to a macro, behind what that takes of its own. A line is a folder, its type and its section in
+/// configurations; then, if operations of its own happen for it, their cause: its number, which stays its own, and its
+/// name in results.
 macro_rules! techniques {
     ($callback:ident! { $($own:tt)* }) => {
         $callback! {
             $($own)*
             @techniques
             /// Data that has grown old is written anew.
-            refresh: Refresh(11) = "ftl.refresh";
+            refresh: Refresh = "ftl.refresh", cause Refresh(11) "refresh";
         }
     };
 }

@@ -34,7 +34,10 @@ pub use resolve::{Resolved, resolve, resolve_table};
 macro_rules! drive_config {
     (
         { $($before:tt)* } { $($after:tt)* }
-        @techniques $(#[doc = $doc:literal] $folder:ident : $cause:ident($number:literal) = $path:literal;)*
+        @techniques $(
+            #[doc = $doc:literal] $folder:ident : $name:ident = $path:literal
+            $(, cause $cause:ident($number:literal) $called:literal)?;
+        )*
     ) => {
         drive_config! {
             $($before)*

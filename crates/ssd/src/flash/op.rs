@@ -49,26 +49,29 @@ named! {
 /// stays its own: it enters event hashes, and results list causes by it.
 macro_rules! causes {
     (
-        { $($(#[$doc:meta])* $variant:ident($number:literal) = $text:literal,)* }
-        @techniques $($(#[$tdoc:meta])* $folder:ident : $cause:ident($tnumber:literal) = $section:literal;)*
+        { $($(#[$doc:meta])* $variant:ident($number:literal) $text:literal,)* }
+        @techniques $(
+            $(#[$told:meta])* $folder:ident : $name:ident = $section:literal
+            $(, cause $cause:ident($own:literal) $called:literal)?;
+        )*
     ) => {
         /// Why a flash operation happens.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[repr(u8)]
         pub enum Cause {
             $($(#[$doc])* $variant = $number,)*
-            $($(#[$tdoc])* $cause = $tnumber,)*
+            $($(#[doc = concat!("A technique (`", $section, "`).")] $cause = $own,)?)*
         }
 
         /// Those declared, in no order.
-        const DECLARED: &[Cause] = &[$(Cause::$variant,)* $(Cause::$cause,)*];
+        const DECLARED: &[Cause] = &[$(Cause::$variant,)* $($(Cause::$cause,)?)*];
 
         impl Cause {
             /// Name in results.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Cause::$variant => $text,)*
-                    $(Cause::$cause => stringify!($folder),)*
+                    $($(Cause::$cause => $called,)?)*
                 }
             }
         }
@@ -78,27 +81,27 @@ macro_rules! causes {
 techniques! { causes! {
     {
         /// A host command.
-        Host(0) = "host",
+        Host(0) "host",
         /// A host write of part of a mapping unit: the rest is read first.
-        Merge(1) = "merge",
+        Merge(1) "merge",
         /// Cleaning (garbage collection).
-        Cleaning(2) = "cleaning",
+        Cleaning(2) "cleaning",
         /// Wear levelling.
-        WearLeveling(3) = "wear_leveling",
+        WearLeveling(3) "wear_leveling",
         /// A block is being retired.
-        BadBlock(4) = "bad_block",
+        BadBlock(4) "bad_block",
         /// Data is moved before reads disturb it too much (read reclaim).
-        ReadReclaim(5) = "read_reclaim",
+        ReadReclaim(5) "read_reclaim",
         /// A second copy of a page is made, so that reads spread over more blocks.
-        Replication(6) = "replication",
+        Replication(6) "replication",
         /// Read-hot data is written once more, to a block that is read faster.
-        Promote(7) = "promote",
+        Promote(7) "promote",
         /// Data leaves the cache of blocks of one bit a cell (`ftl.slc_cache`).
-        Destage(8) = "destage",
+        Destage(8) "destage",
         /// The first page of a block is read once it is programmed: its errors tell the age of the block.
-        AgeCheck(9) = "age_check",
+        AgeCheck(9) "age_check",
         /// Data that nobody must read any more is kept from being read.
-        Sanitize(10) = "sanitize",
+        Sanitize(10) "sanitize",
     }
 } }
 

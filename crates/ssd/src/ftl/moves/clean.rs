@@ -175,7 +175,7 @@ impl Ftl {
     #[cold]
     fn start_offered(&mut self, flash: &Flash, lane: LaneId) -> bool {
         let chosen = self.techniques.choose(lane, &Seen { tables: &self.tables, chip: &flash.chip });
-        let Some((block, cause)) = chosen else { return false };
+        let Some((block, by, cause)) = chosen else { return false };
         if self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most
             || self.tables.blocks.programming(block) > 0
             || !self.work.fits(&self.tables, &self.space.allocator, lane, block, cause)
@@ -191,7 +191,7 @@ impl Ftl {
             tables.replicas.close_off(&tables.layout, block);
         }
         let begun = self.begin(lane, block, cause);
-        self.techniques.taken(cause, lane, block, &Seen { tables: &self.tables, chip: &flash.chip });
+        self.techniques.taken(by, lane, block, &Seen { tables: &self.tables, chip: &flash.chip });
         begun
     }
 

@@ -86,8 +86,17 @@ pub(in crate::ftl) trait Technique: Sized {
 }
 
 macro_rules! list {
-    (@techniques $($(#[$doc:meta])* $folder:ident : $name:ident($number:literal) = $section:literal;)*) => {
+    (@techniques $(
+        $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
+        $(, cause $cause:ident($number:literal) $called:literal)?;
+    )*) => {
         $(pub mod $folder;)*
+
+        /// Which technique.
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(in crate::ftl) enum Which { $($folder),* }
 
         /// The configurations of all techniques.
         #[derive(Clone, Copy, Debug)]
@@ -121,7 +130,7 @@ macro_rules! list {
             pub fn new(configs: &Configs<'_>, cfg: &Sections, layout: &Layout) -> Self {
                 $(let $folder = $folder::$name::new(configs.$folder, cfg, layout);)*
                 let mut on = 0;
-                $(on |= u32::from($folder.is_on()) << Cause::$name as u32;)*
+                $(on |= u32::from($folder.is_on()) << Which::$folder as u32;)*
                 Techniques { on, $($folder),* }
             }
 
@@ -133,22 +142,22 @@ macro_rules! list {
 
             /// See [`Technique::tick`].
             pub fn tick(&mut self, seen: &Seen<'_>, looks: &mut Looks) {
-                $(if self.on >> Cause::$name as u32 & 1 == 1 { self.$folder.tick(seen, looks); })*
+                $(if self.on >> Which::$folder as u32 & 1 == 1 { self.$folder.tick(seen, looks); })*
             }
 
-            /// The block that is emptied next in a lane, and for which of them: the first in the list that has one.
-            pub fn choose(&self, lane: LaneId, seen: &Seen<'_>) -> Option<(BlockId, Cause)> {
-                $(if self.on >> Cause::$name as u32 & 1 == 1
+            /// The block that is emptied next in a lane, for which of them and why: the first in the list that has one.
+            pub fn choose(&self, lane: LaneId, seen: &Seen<'_>) -> Option<(BlockId, Which, Cause)> {
+                $($(if self.on >> Which::$folder as u32 & 1 == 1
                     && let Some(block) = self.$folder.offer(lane, seen)
                 {
-                    return Some((block, Cause::$name));
-                })*
+                    return Some((block, Which::$folder, Cause::$cause));
+                })?)*
                 None
             }
 
             /// See [`Technique::taken`].
-            pub fn taken(&mut self, by: Cause, lane: LaneId, block: BlockId, seen: &Seen<'_>) {
-                $(if by == Cause::$name { self.$folder.taken(lane, block, seen); })*
+            pub fn taken(&mut self, by: Which, lane: LaneId, block: BlockId, seen: &Seen<'_>) {
+                $(if by == Which::$folder { self.$folder.taken(lane, block, seen); })*
             }
 
             /// See [`Technique::restored`].
