@@ -30,7 +30,8 @@ pub fn layer(tree: &Tree, report: &mut Report) {
         for (_, modules) in LAYERS.iter().filter(|(layer, _)| is_under(&source.path, layer)) {
             for named in named_paths(source) {
                 if modules.iter().any(|module| is_in(&named.path, &format!("crate::{module}"))) {
-                    let advice = "dependencies run nand <- flash <- ftl <- host <- drive; what a layer needs from \
+                    let advice = "dependencies run nand <- flash <- ftl <- host <- drive, and inside ftl tables <- \
+                                  work <- techniques <- write, reads, moves <- Ftl; what a layer needs from \
                                   above is an argument or a field in signals.rs";
                     report.at(
                         source,
