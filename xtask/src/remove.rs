@@ -39,10 +39,16 @@ pub fn remove(root: &Path, target: &Path, name: Option<&str>) -> ExitCode {
     }
 }
 
+/// The technique that a line of the list begins, if it begins one.
+fn begun(line: &str) -> Option<&str> {
+    let (name, rest) = line.trim().split_once(": ")?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    (is_name && rest.contains(" = \"")).then_some(name)
+}
+
 /// The techniques of the list.
 fn listed(list: &str) -> Vec<&str> {
-    let line = |line: &str| Some(line.trim().strip_suffix(';')?.split_once(": ")?.0.len());
-    list.lines().filter_map(|text| line(text).map(|length| &text.trim()[..length])).collect()
+    list.lines().filter_map(begun).collect()
 }
 
 /// Takes it out of the tree.
@@ -64,25 +70,50 @@ fn without(tree: &mut Tree, name: Option<&str>) -> Result<(), String> {
             *bytes = kept.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes();
         }
     }
-    // Whatever a preset or a paper sets of it has no section any more.
+    // Papers that set something of it have no drive any more; presets are drives without it.
     tree.files.retain(|file, bytes| {
-        let is_data = ["presets/", "papers/"].iter().any(|folder| file.starts_with(folder));
-        !(is_data && String::from_utf8_lossy(bytes).contains(&section))
+        !(file.starts_with("papers/") && String::from_utf8_lossy(bytes).contains(&section))
     });
+    for (_, bytes) in tree.files.iter_mut().filter(|(file, _)| file.starts_with("presets/")) {
+        let text = String::from_utf8_lossy(bytes);
+        if text.contains(&section) {
+            *bytes = without_table(&text, &section).into_bytes();
+        }
+    }
     Ok(())
+}
+
+/// A TOML file without a table.
+fn without_table(text: &str, section: &str) -> String {
+    let header = format!("[{section}]");
+    let mut is_inside = false;
+    let mut kept = String::new();
+    for line in text.lines() {
+        if line.starts_with('[') {
+            is_inside = line.starts_with(&header);
+        }
+        if !is_inside {
+            kept.extend([line, "\n"]);
+        }
+    }
+    kept
 }
 
 /// The list without one technique, and what documents it.
 fn unlisted(list: &str, name: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
-    let start = format!("{name}: ");
-    for line in list.lines() {
-        if line.trim().starts_with(&start) && line.trim().ends_with(';') {
-            while kept.last().is_some_and(|before| before.trim().starts_with("/// ")) {
-                kept.pop();
-            }
-        } else {
+    let mut lines = list.lines();
+    while let Some(mut line) = lines.next() {
+        if begun(line) != Some(name) {
             kept.push(line);
+            continue;
+        }
+        while kept.last().is_some_and(|before| before.trim().starts_with("/// ")) {
+            kept.pop();
+        }
+        while !line.trim().ends_with(';') {
+            let Some(next) = lines.next() else { break };
+            line = next;
         }
     }
     kept.into_iter().flat_map(|line| [line, "\n"]).collect()
@@ -101,13 +132,21 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "            @techniques\n            /// One.\n            first: First = \"ftl.first\";\n            \
-                        /// Two,\n            /// and more.\n            second: Second = \"ftl.second\";\n";
+                        /// Two,\n            /// and more.\n            second: Second = \"ftl.second\", cause Second(2) \
+                        \"second\",\n                external LanePolicy;\n        }\n";
+
+    #[test]
+    fn a_table_goes_up_to_the_next() {
+        let text = "a = 1\n[ftl.first]\npolicy = \"x\"\n\n[ftl.first_of_all]\nb = 2\n";
+        assert_eq!(without_table(text, "ftl.first"), "a = 1\n[ftl.first_of_all]\nb = 2\n");
+    }
 
     #[test]
     fn a_line_goes_with_what_documents_it() {
         assert_eq!(listed(TEXT), ["first", "second"]);
         let rest = unlisted(TEXT, "second");
         assert_eq!(listed(&rest), ["first"]);
-        assert!(!rest.contains("more") && rest.contains("One"));
+        assert!(!rest.contains("more") && !rest.contains("LanePolicy") && rest.contains("One"));
+        assert!(rest.ends_with("        }\n"), "what stands behind it stays");
     }
 }
