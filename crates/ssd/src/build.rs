@@ -10,6 +10,7 @@ use crate::flash::{Flash, Room};
 use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::techniques::COLD_CAUSES;
 use crate::ftl::{Ftl, Policies, sanitize};
 use crate::host::Host;
 use crate::nand::Chip;
@@ -63,7 +64,7 @@ impl State {
         let own = || stream::Policy::build(&cfg.stream);
         let mut stream = given.stream.take().map_or_else(own, stream::Policy::External);
         cfg.validate()?;
-        let streams = stream.checked_streams(cfg.allocation.moves);
+        let streams = stream.checked_streams(cfg.allocation.moves, COLD_CAUSES);
         check_memory(cfg.memory_bytes())?;
         let g = &cfg.geometry;
         let sanitize = sanitize::Policy::build(&cfg.sanitize);
@@ -89,7 +90,6 @@ impl State {
             page_class: &cfg.page_class,
             slc_cache: &cfg.slc_cache,
             sanitize: &cfg.sanitize,
-            wear_leveling: &cfg.wear_leveling,
             migration: &cfg.migration,
             techniques: cfg.techniques(),
         };

@@ -7,12 +7,29 @@ use crate::ftl::outside::Record;
 pub use crate::ftl::outside::{Identity, LaneCall, LanePolicy, PolicyFault};
 pub use crate::ftl::stream::external::{StreamPolicy, Unit, UnitCall};
 pub use crate::ftl::tables::blocks::NOT_ELIGIBLE;
-use crate::ftl::{Ftl, gc_victim, stream, wear_leveling};
+#[allow(unused_imports)] // no technique in the list may take policies from outside
+use crate::ftl::techniques::*;
+use crate::ftl::{Ftl, gc_victim, stream};
 
-/// What there is for each family that takes policies from outside: the one list of them, each with what a policy must
-/// answer that is checked.
+/// What there is for each family that takes policies from outside, those of techniques among them: each with what a
+/// policy must answer that is checked, and where it lies in the translation layer.
 macro_rules! outside {
-    ($($(#[doc = $doc:literal])+ $family:ident: $policy:ident;)+) => {
+    (
+        { $($(#[doc = $before:literal])+ $family:ident: $policy:ident;)+ }
+        @techniques $(
+            $(#[$told:meta])* $folder:ident : $name:ident = $section:literal
+            $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
+        )*
+    ) => {
+        outside! {
+            $($(#[doc = $before])+ $family: $policy, at ($family);)+
+            $($(
+                #[doc = concat!("What decides in place of `", $section, "`.")]
+                $folder: $outside, at (techniques.$folder.policy);
+            )?)*
+        }
+    };
+    ($($(#[doc = $doc:expr])+ $family:ident: $policy:ident, at ($($field:ident).+);)+) => {
         /// Policies that a drive is given. What they answer is checked: after a wrong answer the plainest policy
         /// decides, and [`External::fault`] tells it. A drive with any cannot be saved.
         #[derive(Clone, Debug, Default)]
@@ -40,8 +57,9 @@ macro_rules! outside {
             /// Each takes its place. That of streams is one that a drive is built around: it is taken before.
             pub(crate) fn take_over(self, ftl: &mut Ftl) {
                 $(if let Some(policy) = self.$family {
-                    ftl.$family = $family::Policy::External(policy);
+                    ftl.$($field).+ = $family::Policy::External(policy);
                 })+
+                ftl.techniques.look_who_is_on();
             }
         }
 
@@ -82,7 +100,7 @@ macro_rules! outside {
         impl External<'_> {
             /// Families whose policy comes from outside.
             fn families(self) -> [Option<&'static FamilyInfo>; FAMILIES] {
-                [$(match self.ftl.$family {
+                [$(match self.ftl.$($field).+ {
                     $family::Policy::External(_) => Some(&$family::FAMILY),
                     _ => None,
                 }),+]
@@ -92,7 +110,7 @@ macro_rules! outside {
             /// beside this one.
             pub fn copies_for(self, cfg: &DriveConfig) -> ExternalPolicies {
                 let mut copies = TrustedPolicies::default();
-                $(if let $family::Policy::External(policy) = &self.ftl.$family
+                $(if let $family::Policy::External(policy) = &self.ftl.$($field).+
                     && cfg.$family.is_external()
                 {
                     copies.$family = Some(policy.clone());
@@ -102,7 +120,7 @@ macro_rules! outside {
 
             /// Those that are checked, by the section of their family, and how often each was asked.
             pub fn asked(self) -> Vec<(String, Identity, u64)> {
-                let all = [$((&$family::FAMILY, self.ftl.$family.record())),+];
+                let all = [$((&$family::FAMILY, self.ftl.$($field).+.record())),+];
                 let told = |(family, found): (&FamilyInfo, Option<&Record>)| {
                     found.map(|record| (family.section(), record.identity.clone(), record.calls))
                 };
@@ -114,23 +132,23 @@ macro_rules! outside {
             /// What one did wrong, if one did: it is not asked any more, and whoever runs the drive should end that.
             #[inline]
             pub fn fault(self) -> Option<&'a PolicyFault> {
-                let all = [$(self.ftl.$family.record()),+];
+                let all = [$(self.ftl.$($field).+.record()),+];
                 all.into_iter().flatten().find_map(|record| record.fault.as_deref())
             }
         }
     };
 }
 
-outside! {
-    /// Which block is reclaimed (`ftl.gc_victim`): one that [`LaneView::eligible`] names.
-    ///
-    /// [`LaneView::eligible`]: crate::ftl::tables::blocks::LaneView::eligible
-    gc_victim: LanePolicy;
-    /// Which blocks trade places (`ftl.wear_leveling`).
-    wear_leveling: LanePolicy;
-    /// Which data shares a block (`ftl.stream`), in as many streams as lanes have blocks to spare for.
-    stream: StreamPolicy;
-}
+techniques! { outside! {
+    {
+        /// Which block is reclaimed (`ftl.gc_victim`): one that [`LaneView::eligible`] names.
+        ///
+        /// [`LaneView::eligible`]: crate::ftl::tables::blocks::LaneView::eligible
+        gc_victim: LanePolicy;
+        /// Which data shares a block (`ftl.stream`), in as many streams as lanes have blocks to spare for.
+        stream: StreamPolicy;
+    }
+} }
 
 impl From<TrustedPolicies> for ExternalPolicies {
     fn from(trusted: TrustedPolicies) -> Self {

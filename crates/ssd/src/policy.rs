@@ -12,7 +12,7 @@ macro_rules! families {
         { $($before:path),+ $(,)? } { $($after:path),+ $(,)? }
         @techniques $(
             $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
-            $(, cause $cause:ident($number:literal) $called:literal)?;
+            $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
         )*
     ) => {
         /// Every family of the drive, in the order of their folders.
@@ -39,7 +39,6 @@ techniques! { families! {
         crate::ftl::slc_cache::FAMILY,
         crate::ftl::stream::FAMILY,
     } {
-        crate::ftl::wear_leveling::FAMILY,
         crate::host::buffer::FAMILY,
         crate::host::hotness::FAMILY,
     }

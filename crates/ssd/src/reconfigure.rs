@@ -7,10 +7,11 @@ use crate::config::ConfigErrors;
 use crate::drive_config::DriveConfig;
 use crate::engine::State;
 use crate::external::{External, ExternalPolicies};
+use crate::ftl::techniques;
 
 /// Sections whose keys a drive may change at any time: how long things take, what goes first, with which voltages is
 /// read, when and where cleaning begins. They leave no marks on flash and say nothing of its shape.
-const CHANGEABLE: [&str; 10] = [
+const CHANGEABLE: [&str; 9] = [
     "nand.timing",
     "flash.channel",
     "flash.scheduling",
@@ -18,17 +19,21 @@ const CHANGEABLE: [&str; 10] = [
     "flash.read_voltage",
     "ftl.gc_victim",
     "ftl.gc_trigger",
-    "ftl.wear_leveling",
     "host.link",
     "host.firmware",
 ];
+
+/// These sections, and those of techniques of which that is true.
+fn changeable() -> impl Iterator<Item = &'static str> {
+    CHANGEABLE.into_iter().chain(techniques::CHANGEABLE.iter().copied())
+}
 
 /// Whether a drive may change a key when it is aged, by its path or its section's.
 pub fn is_changeable(key: &str) -> bool {
     let is_of = |section: &&str| {
         key.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    CHANGEABLE.iter().any(is_of)
+    changeable().any(|section| is_of(&section))
 }
 
 /// Keys that two configurations have other values for, with that of the first.
@@ -75,7 +80,7 @@ impl fmt::Display for ReconfigureError {
                 f,
                 "{} cannot change on an aged drive\n    allowed: keys of {}",
                 keys.join(", "),
-                CHANGEABLE.join(", ")
+                changeable().collect::<Vec<_>>().join(", ")
             ),
             Self::Config(errors) => write!(f, "{errors}"),
             Self::Unfit(what) => write!(f, "the aged drive does not fit the other configuration: {what}"),
@@ -109,12 +114,8 @@ pub(crate) fn reconfigured(
     let unfit = |error: postcard::Error| ReconfigureError::Unfit(error.to_string());
     let saved = postcard::to_allocvec(state).map_err(unfit)?;
     let mut state: State = postcard::from_bytes(&saved).map_err(unfit)?;
-    let changed = (
-        from.gc_victim != cfg.gc_victim,
-        from.gc_trigger != cfg.gc_trigger,
-        from.wear_leveling != cfg.wear_leveling,
-    );
-    state.ftl.clean_by(&fresh.ftl, changed);
+    let changed = (from.gc_victim != cfg.gc_victim, from.gc_trigger != cfg.gc_trigger);
+    state.ftl.clean_by(&fresh.ftl, changed, [&from.techniques(), &cfg.techniques()]);
     let reads_otherwise = (&from.preemption, &from.read_voltage) != (&cfg.preemption, &cfg.read_voltage);
     if reads_otherwise {
         state.flash.keep_as(&fresh.flash);

@@ -7,12 +7,15 @@
 
 /// Hands the list to a macro, behind what that takes of its own. A line is a folder, its type and its section in
 /// configurations; then, if operations of its own happen for it, their cause: its number, which stays its own, and its
-/// name in results.
+/// name in results; and if its policy may come from outside, what that must answer.
 macro_rules! techniques {
     ($callback:ident! { $($own:tt)* }) => {
         $callback! {
             $($own)*
             @techniques
+            /// Which blocks swap data.
+            wear_leveling: WearLeveling = "ftl.wear_leveling", cause WearLeveling(3) "wear_leveling",
+                external LanePolicy;
             /// Data that has grown old is written anew.
             refresh: Refresh = "ftl.refresh", cause Refresh(11) "refresh";
         }

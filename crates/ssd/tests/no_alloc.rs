@@ -64,8 +64,8 @@ fn the_counter_counts() {
 
 #[test]
 fn policies_from_outside_are_asked_without_allocating() {
-    use support::outside::{by_parity, greedy, leveling, stream, swap, victim, with};
-    for policies in [victim(greedy), leveling(swap), stream(by_parity)] {
+    use support::outside::{by_parity, greedy, stream, victim, with};
+    for policies in [victim(greedy), stream(by_parity)] {
         let section = policies.identities()[0].0.clone();
         let mut drive = with(&small(), policies);
         let mut load = Load::new(3);

@@ -5,7 +5,7 @@ use super::DriveConfig;
 use crate::config::Table;
 use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
-use crate::ftl::{age_marker, migration, page_class, read_reclaim, sanitize, slc_cache, wear_leveling};
+use crate::ftl::{age_marker, migration, page_class, read_reclaim, sanitize, slc_cache};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
 
@@ -115,11 +115,10 @@ impl DriveConfig {
         stream::Policy::build(&self.stream).laid_out(self.allocation.moves)
     }
 
-    /// Blocks (or superblocks) that each lane keeps open at once: one for each stream, and one for cold data if wear is
-    /// leveled.
+    /// Blocks (or superblocks) that each lane keeps open at once: one for each stream, and one for cold data if a
+    /// technique moves that.
     pub fn open_blocks_per_lane(&self) -> u32 {
-        let cold = wear_leveling::Policy::build(&self.wear_leveling).acts();
-        u32::from(self.streams().count) + u32::from(cold)
+        u32::from(self.streams().count) + u32::from(self.techniques().move_cold_data())
     }
 
     /// Blocks (or superblocks) of each lane that the logical space fills when it is all written.

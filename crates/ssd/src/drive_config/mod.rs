@@ -36,7 +36,7 @@ macro_rules! drive_config {
         { $($before:tt)* } { $($after:tt)* }
         @techniques $(
             #[doc = $doc:literal] $folder:ident : $name:ident = $path:literal
-            $(, cause $cause:ident($number:literal) $called:literal)?;
+            $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
         )*
     ) => {
         drive_config! {
@@ -114,7 +114,6 @@ techniques! { drive_config! {
                                             cell." = "ftl.slc_cache";
         sanitize: ftl::sanitize::Config, "What happens to copies that nobody may read." = "ftl.sanitize";
         age_marker: ftl::age_marker::Config, "How old a block is." = "ftl.age_marker";
-        wear_leveling: ftl::wear_leveling::Config, "Which blocks swap data." = "ftl.wear_leveling";
         migration: ftl::migration::Config, "Whether moved data passes through the controller." = "ftl.migration";
     } {
         queues = "host.queues";

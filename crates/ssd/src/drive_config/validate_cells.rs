@@ -5,7 +5,7 @@ use super::validate::Conflicts;
 use crate::config::member::Misfit;
 use crate::config::{ConfigErrors, presets};
 use crate::flash::{PROGRAM_MODES, read_voltage};
-use crate::ftl::{age_marker, program_mode, read_reclaim, sanitize, stream, wear_leveling};
+use crate::ftl::{age_marker, program_mode, read_reclaim, sanitize, stream};
 use crate::host::{buffer, hotness};
 use crate::nand::aging::Uses;
 use crate::nand::{Chip, Sanitizing, gray};
@@ -25,11 +25,13 @@ impl DriveConfig {
         for Misfit { keys, found, allowed } in self.techniques().misfits(self) {
             conflicts.add(keys, found, &allowed);
         }
-        let levels = wear_leveling::Policy::build(&self.wear_leveling);
-        if levels.needs_ages() && !age_marker::Policy::build(&self.age_marker).acts() {
-            let (by, marker) = (self.wear_leveling.name(), self.age_marker.name());
-            let found = format!("wear levelling by \"{by}\", with ages by \"{marker}\", which has none");
-            let keys = ["ftl.wear_leveling.policy", "ftl.age_marker.policy"];
+        for (key, by) in self.techniques().need_ages() {
+            if age_marker::Policy::build(&self.age_marker).acts() {
+                continue;
+            }
+            let marker = self.age_marker.name();
+            let found = format!("\"{by}\", which goes by ages, with ages by \"{marker}\", which has none");
+            let keys = [key, "ftl.age_marker.policy"];
             conflicts.add(&keys, found, "ftl.age_marker.policy = \"real_wear\", or another marker with ages");
         }
         self.check_age_of_one_bit(conflicts);

@@ -52,7 +52,7 @@ macro_rules! causes {
         { $($(#[$doc:meta])* $variant:ident($number:literal) $text:literal,)* }
         @techniques $(
             $(#[$told:meta])* $folder:ident : $name:ident = $section:literal
-            $(, cause $cause:ident($own:literal) $called:literal)?;
+            $(, cause $cause:ident($own:literal) $called:literal)? $(, external $outside:ident)?;
         )*
     ) => {
         /// Why a flash operation happens.
@@ -86,8 +86,6 @@ techniques! { causes! {
         Merge(1) "merge",
         /// Cleaning (garbage collection).
         Cleaning(2) "cleaning",
-        /// Wear levelling.
-        WearLeveling(3) "wear_leveling",
         /// A block is being retired.
         BadBlock(4) "bad_block",
         /// Data is moved before reads disturb it too much (read reclaim).

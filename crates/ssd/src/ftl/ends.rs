@@ -115,7 +115,7 @@ impl Ftl {
         let work = self.work.lane_mut(lane);
         work.coming -= u32::from(!destaged);
         work.erasing -= 1;
-        self.count_erase(lane);
+        self.count_erase(flash, lane);
         self.check_lane(flash, lane);
     }
 

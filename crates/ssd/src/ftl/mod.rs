@@ -29,7 +29,6 @@ pub mod slc_cache;
 pub mod stream;
 pub mod tables;
 pub mod techniques;
-pub mod wear_leveling;
 pub mod work;
 pub mod write;
 
@@ -132,7 +131,6 @@ pub struct Ftl {
     pub(crate) reclaim: Reclaim,
     pub(crate) gc_victim: gc_victim::Policy,
     gc_trigger: gc_trigger::Policy,
-    pub(crate) wear_leveling: wear_leveling::Policy,
     victim_rng: Rng,
     /// Where victims are looked for.
     victims: Victims,
@@ -147,7 +145,7 @@ pub struct Ftl {
     pub(crate) ages: Ages,
     /// What nobody may read any more.
     pub(crate) locks: Locks,
-    techniques: Techniques,
+    pub(crate) techniques: Techniques,
 }
 
 /// Which policies decide.
@@ -167,8 +165,6 @@ pub struct Policies<'a> {
     pub slc_cache: &'a slc_cache::Config,
     /// What happens to copies that nobody may read.
     pub sanitize: &'a sanitize::Config,
-    /// Which blocks swap data.
-    pub wear_leveling: &'a wear_leveling::Config,
     /// Whether moved data passes through the controller.
     pub migration: &'a migration::Config,
     /// Those of techniques.
@@ -191,7 +187,6 @@ impl Ftl {
         let needs = stream.needs();
         let classes = core::array::from_fn(|at| stream.class(streams.of_policy(StreamId(at as u8))));
         let program_modes = ProgramModes::new(cfg, policies.program_mode);
-        let wear_leveling = wear_leveling::Policy::build(policies.wear_leveling);
         let allocator =
             Allocator::new(&layout, cfg.cleaning.reserve_blocks, (streams, classes), program_modes);
         let (block, all) = (layout.data_units_per_block(), u64::from(layout.blocks()));
@@ -212,6 +207,7 @@ impl Ftl {
         let facts = FactsTable::new(needs.facts, physical, locks.are_on());
         let tables = Tables::new(cfg, (layout, order), erase_count, (facts, loses));
         let layout = &tables.layout;
+        let techniques = Techniques::new(&policies.techniques, cfg, layout);
         let mut ftl = Ftl {
             outbox: Vec::with_capacity(work.operations_at_most() + locks.operations_at_most() + 1024),
             programmed: Vec::with_capacity(64),
@@ -220,7 +216,7 @@ impl Ftl {
             gather,
             page_classes,
             space: Space {
-                allocator: allocator.by_wear(wear_leveling.opens_least_erased()),
+                allocator: allocator.by_wear(techniques.open_least_erased()),
                 placement: Placement::new(cfg, layout),
                 ring,
             },
@@ -228,7 +224,6 @@ impl Ftl {
             reclaim,
             gc_victim: gc_victim::Policy::build(policies.gc_victim),
             gc_trigger: gc_trigger::Policy::build(policies.gc_trigger),
-            wear_leveling,
             victim_rng: Rng::named(cfg.drive.seed, "ftl/gc_victim"),
             victims: Victims::new(needs.victims, layout.blocks_per_lane),
             stream,
@@ -237,7 +232,7 @@ impl Ftl {
             copies: Copies::new(policies.migration, layout.blocks(), layout.pages_per_block),
             ages: Ages::default(),
             locks,
-            techniques: Techniques::new(&policies.techniques, cfg, layout),
+            techniques,
             tables,
         };
         let cached = if ftl.space.ring.is_used() { ftl.tables.layout.lanes } else { 0 };

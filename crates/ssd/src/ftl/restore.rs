@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use super::tables::blocks::BlockState;
-use super::techniques::Seen;
+use super::techniques::{Configs, Seen};
 use super::work::job::Job;
 use super::work::lane::{LaneWork, RECLAIM};
 use crate::flash::Flash;
@@ -13,12 +13,11 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 impl Ftl {
     /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
     pub(crate) fn restored(&mut self, fresh: Ftl, flash: &Flash) -> Verdict {
-        let Ftl { tables, gc_victim, gc_trigger, wear_leveling, .. } = fresh;
+        let Ftl { tables, gc_victim, gc_trigger, .. } = fresh;
         (self.tables.layout, self.tables.order, self.space.placement) =
             (tables.layout, tables.order, fresh.space.placement);
         self.gc_victim.restored(gc_victim)?;
         self.gc_trigger.restored(gc_trigger)?;
-        self.wear_leveling.restored(wear_leveling)?;
         self.ages.restored(fresh.ages)?;
         self.copies.restored(fresh.copies)?;
         self.stream.restored(fresh.stream)?;
@@ -69,16 +68,19 @@ impl Ftl {
     }
 
     /// Cleans by the policies of another from now on, as far as they are others: those begin cold.
-    pub(crate) fn clean_by(&mut self, other: &Ftl, (victim, trigger, levelling): (bool, bool, bool)) {
+    pub(crate) fn clean_by(
+        &mut self,
+        other: &Ftl,
+        (victim, trigger): (bool, bool),
+        [from, to]: [&Configs<'_>; 2],
+    ) {
         if victim {
             self.gc_victim = other.gc_victim.clone();
         }
         if trigger {
             self.gc_trigger = other.gc_trigger.clone();
         }
-        if levelling {
-            self.wear_leveling = other.wear_leveling.clone();
-        }
+        self.techniques.changed(from, to, &other.techniques);
     }
 
     /// Units that an operation carries, its lane or block, and its mode.
@@ -125,7 +127,6 @@ impl Ftl {
         let first = self.tables.layout.first_block(lane).0;
         let is_own = |block: BlockId| (first..first + self.tables.layout.blocks_per_lane).contains(&block.0);
         ensure(work.retire.iter().all(|&block| is_own(block)), "a block to be retired")?;
-        ensure(!work.swap.is_some() || is_own(work.swap), "a block to be swapped")?;
         ensure(work.erases < MOST && work.coming <= self.tables.layout.blocks_per_lane, "erases of a lane")?;
         let states = (first..first + self.tables.layout.blocks_per_lane)
             .map(|block| self.tables.blocks.state(BlockId(block)));

@@ -6,7 +6,7 @@ use crate::support;
 use ssd::external::{ExternalPolicies, LaneCall, PolicyFault, Unit, UnitCall};
 use ssd::ftl::tables::blocks::BlockState;
 use ssd::{Drive, DriveConfig, Executor, ReconfigureError};
-use support::outside::{asking, by_parity, greedy, leveling, stream, swap, victim, with};
+use support::outside::{asking, by_parity, greedy, stream, victim, with};
 use support::{Load, small, with_policy};
 
 fn loaded(mut drive: Drive, executor: Executor) -> Drive {
@@ -33,13 +33,6 @@ fn assert_alike(cfg: &DriveConfig, policies: &ExternalPolicies) {
 #[test]
 fn the_same_answers_make_the_same_drive() {
     assert_alike(&small(), &victim(greedy));
-    let mut swaps = with_policy("wear_leveling", "static_swap");
-    let table = swaps.section_mut("ftl.wear_leveling").unwrap();
-    table.set("max_difference", &ssd::config::Value::Integer(2)).unwrap();
-    table.set("check_interval", &ssd::config::Value::Integer(4)).unwrap();
-    assert_alike(&swaps, &leveling(swap));
-    let swapped = loaded(Drive::new(&swaps).unwrap(), Executor::Functional).stats().ftl;
-    assert!(swapped.moved_units[ssd::flash::op::Cause::WearLeveling as usize] > 0, "wear was leveled");
 }
 
 #[test]
@@ -107,22 +100,6 @@ fn what_was_allowed_are_the_blocks_that_can_be_cleaned() {
 }
 
 #[test]
-fn wear_that_is_leveled_wrongly_is_leveled_no_more() {
-    let wrong = leveling(|call| if call.call == 20 { Ok(Some(999)) } else { Ok(None) });
-    let drive = loaded(with(&small(), wrong), Executor::Functional);
-    let never = loaded(with(&small(), leveling(|_| Ok(None))), Executor::Functional);
-    assert_eq!(never.external().fault(), None, "wear may always be left as it is");
-    assert_eq!((drive.event_hash(), drive.stats()), (never.event_hash(), never.stats()));
-    let fault = drive.external().fault().unwrap();
-    assert_eq!((fault.family, fault.call), ("ftl.wear_leveling", 20));
-    assert_eq!(fault.found, "block 999 of 24");
-    let free =
-        leveling(|call| Ok((0..call.lane.len()).find(|&block| call.lane.state(block) == BlockState::Free)));
-    let drive = loaded(with(&small(), free), Executor::Functional);
-    assert!(drive.external().fault().unwrap().found.ends_with("which is free"));
-}
-
-#[test]
 fn a_stream_out_of_range_is_told_and_the_first_takes_all_from_then_on() {
     fn late(call: &UnitCall) -> Result<u32, String> {
         if call.call < 5_000 { Ok(0) } else { Ok(u32::from(call.streams)) }
@@ -143,12 +120,12 @@ fn a_stream_out_of_range_is_told_and_the_first_takes_all_from_then_on() {
 
 #[test]
 fn a_policy_must_be_given_where_one_is_asked_for_and_nowhere_else() {
-    for section in ["ftl.gc_victim", "ftl.wear_leveling", "ftl.stream"] {
-        let mut cfg = small();
-        cfg.section_mut(section).unwrap().select("external").unwrap();
+    for (family, _) in small().asks_for_policies() {
+        let (section, mut cfg) = (family.section(), small());
+        cfg.section_mut(&section).unwrap().select("external").unwrap();
         let error = Drive::new(&cfg).unwrap_err().to_string();
         let flag = format!("--policy {}=FILE", &section[4..]);
-        assert!(error.contains(section) && error.contains(&flag), "{error}");
+        assert!(error.contains(&section) && error.contains(&flag), "{error}");
     }
     let error = Drive::with_policies(&small(), victim(greedy)).unwrap_err().to_string();
     assert!(error.contains("\"greedy\", but an external policy is given"), "{error}");
@@ -156,7 +133,7 @@ fn a_policy_must_be_given_where_one_is_asked_for_and_nowhere_else() {
 
 #[test]
 fn such_a_drive_is_copied_and_not_saved() {
-    for policies in [victim(greedy), leveling(swap), stream(by_parity)] {
+    for policies in [victim(greedy), stream(by_parity)] {
         let section = policies.identities()[0].0.clone();
         let mut drive = with(&small(), policies);
         let mut load = Load::new(3);

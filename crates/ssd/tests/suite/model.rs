@@ -14,6 +14,7 @@ mod setup;
 mod shape;
 mod style;
 mod tally;
+mod techniques;
 mod thief;
 mod traffic;
 

@@ -8,7 +8,7 @@ use ssd::flash::op::Cause;
 use ssd::ftl::gc_trigger::{self, Limits};
 use ssd::ftl::tables::blocks::{BlockState, Blocks, LaneView};
 use ssd::ftl::tables::layout::Layout;
-use ssd::ftl::{gc_victim, read_reclaim, wear_leveling};
+use ssd::ftl::{gc_victim, read_reclaim};
 use ssd::host::buffer;
 use ssd::nand::Chip;
 use ssd::policy::FAMILIES;
@@ -97,22 +97,16 @@ fn names_are_the_stems_of_existing_files() {
 
 #[test]
 fn configurations_are_found_by_name_and_keep_it() {
-    for member in gc_victim::FAMILY.members {
-        assert_eq!(gc_victim::Config::named(member.name).map(|config| config.name()), Some(member.name));
+    for family in FAMILIES {
+        let mut cfg = DriveConfig::default();
+        let table = cfg.section_mut(&family.section()).expect("a family's section");
+        assert_eq!(table.policy(), Some(family.default));
+        for member in family.nameable() {
+            table.select(member.name).unwrap_or_else(|problem| panic!("{}: {problem:?}", member.name));
+            assert_eq!(table.policy(), Some(member.name));
+        }
+        assert!(table.select("best").is_err() && table.policy().is_some());
     }
-    for member in gc_trigger::FAMILY.members {
-        assert_eq!(gc_trigger::Config::named(member.name).map(|config| config.name()), Some(member.name));
-    }
-    for member in wear_leveling::FAMILY.members {
-        assert_eq!(wear_leveling::Config::named(member.name).map(|config| config.name()), Some(member.name));
-    }
-    for member in buffer::FAMILY.members {
-        assert_eq!(buffer::Config::named(member.name).map(|config| config.name()), Some(member.name));
-    }
-    for member in read_reclaim::FAMILY.members {
-        assert_eq!(read_reclaim::Config::named(member.name).map(|config| config.name()), Some(member.name));
-    }
-    assert!(gc_victim::Config::named("best").is_none());
 }
 
 #[test]
@@ -251,27 +245,6 @@ fn gc_trigger_starts_when_nothing_is_free_and_stops_at_what_can_be_free() {
             let limits = Limits { cleaned: 0, ..limits };
             assert!((0..=blocks).all(|free| !policy.starts(free, &limits) || policy.goes_on(free, &limits)));
         }
-    }
-}
-
-#[test]
-fn wear_leveling_chooses_closed_blocks_only() {
-    for member in wear_leveling::FAMILY.members {
-        let config = wear_leveling::Config::named(member.name).unwrap();
-        let mut rng = Rng::named(13, member.name);
-        let mut chosen = 0;
-        for round in 0..2_000u64 {
-            let mut lane = Lane::random(&mut rng, 50);
-            lane.blocks.set_erase_count(BlockId(rng.below(64)), 100);
-            lane.blocks.set_wear_q12(BlockId(rng.below(64)), 400);
-            let mut policy = wear_leveling::Policy::build(&config);
-            let block = policy.choose(&lane.view(), round);
-            assert!(block.is_none_or(|block| lane.blocks.state(BlockId(block)) == BlockState::Closed));
-            assert_eq!(wear_leveling::Policy::build(&config).choose(&lane.view(), round), block);
-            chosen += u32::from(block.is_some());
-        }
-        let acts = wear_leveling::Policy::build(&config).acts();
-        assert_eq!(chosen > 0, acts, "{}", member.name);
     }
 }
 

@@ -273,7 +273,7 @@ fn families_and_their_sections_agree() {
                 ("ftl/age_marker", "pe_tprog" | "pe_tprog_ber" | "real_wear") => {
                     "preset = \"aged_tlc\"\n".to_owned()
                 }
-                ("ftl/wear_leveling", "age_aware") | ("flash/read_voltage", "table_by_age") => {
+                ("ftl/techniques/wear_leveling", "age_aware") | ("flash/read_voltage", "table_by_age") => {
                     "preset = \"aged_tlc\"\n[ftl.age_marker]\npolicy = \"real_wear\"\n".to_owned()
                 }
                 ("ftl/migration", "copyback_by_age") => {

@@ -143,7 +143,9 @@ fn full_drives_go_on_wherever_the_writes_go() {
     {
         let mut cfg = two_planes(blocks);
         (cfg.geometry.planes_per_die, cfg.geometry.wordlines_per_block) = (planes, 4);
-        cfg.wear_leveling.select(wear).unwrap();
+        if let Some(levels) = cfg.section_mut("ftl.wear_leveling") {
+            levels.select(wear).unwrap();
+        }
         cfg.buffer.select(buffer).unwrap();
         if buffer != "none" {
             cfg.buffer.set("size_mib", &Value::Float(0.5)).unwrap();

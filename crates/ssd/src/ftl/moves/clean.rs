@@ -9,7 +9,7 @@ use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::tables::blocks::BlockState;
-use crate::ftl::techniques::Seen;
+use crate::ftl::techniques::{Offer, Seen};
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{LaneWork, RECLAIM, ROUTINE};
 use crate::ftl::work::walk::{PageUnits, Step, Walk};
@@ -156,43 +156,44 @@ impl Ftl {
         if self.space.ring.is_used() && self.clean_for_ring(lane) {
             return true;
         }
-        let swap = std::mem::replace(&mut self.work.lane_mut(lane).swap, BlockId::NONE);
-        let movable = |block| {
-            self.tables.blocks.state(block) == BlockState::Closed
-                && self.tables.blocks.programming(block) == 0
-        };
-        if swap.is_some()
-            && movable(swap)
-            && !self.tables.blocks.is_failing(swap)
-            && self.work.fits(&self.tables, &self.space.allocator, lane, swap, Cause::WearLeveling)
-        {
-            return self.begin(lane, swap, Cause::WearLeveling);
-        }
         self.techniques.are_on() && self.start_offered(flash, lane)
     }
 
-    /// Begins to empty the block that a technique offers, if it may be emptied now and there is room.
+    /// Begins to empty a block that a technique offers: the first that may be emptied now, and for which there is room.
     #[cold]
     fn start_offered(&mut self, flash: &Flash, lane: LaneId) -> bool {
-        let chosen = self.techniques.choose(lane, &Seen { tables: &self.tables, chip: &flash.chip });
-        let Some((block, by, cause)) = chosen else { return false };
-        if self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most
-            || self.tables.blocks.programming(block) > 0
-            || !self.work.fits(&self.tables, &self.space.allocator, lane, block, cause)
-        {
-            return false;
-        }
-        if self.tables.blocks.state(block) == BlockState::Open {
-            if !self.work.may_abandon(&self.space.allocator, lane, block) {
-                return false;
+        let mut from = 0;
+        loop {
+            let seen = Seen { tables: &self.tables, chip: &flash.chip };
+            let Some((offer, by, cause)) = self.techniques.choose(from, lane, &seen) else { return false };
+            let block = offer.block;
+            if !self.can_start(lane, offer, cause) {
+                self.techniques.declined(by, lane);
+                from = by as u32 + 1;
+                continue;
             }
-            let Ftl { space, tables, .. } = self;
-            space.allocator.abandon(lane, block, &mut tables.blocks, tables.clock);
-            tables.replicas.close_off(&tables.layout, block);
+            if self.tables.blocks.state(block) == BlockState::Open {
+                let Ftl { space, tables, .. } = self;
+                space.allocator.abandon(lane, block, &mut tables.blocks, tables.clock);
+                tables.replicas.close_off(&tables.layout, block);
+            }
+            let begun = self.begin(lane, block, cause);
+            self.techniques.taken(by, lane, block, &Seen { tables: &self.tables, chip: &flash.chip });
+            return begun;
         }
-        let begun = self.begin(lane, block, cause);
-        self.techniques.taken(by, lane, block, &Seen { tables: &self.tables, chip: &flash.chip });
-        begun
+    }
+
+    /// Whether the block that a technique offers may be emptied now, and there is room.
+    fn can_start(&mut self, lane: LaneId, offer: Offer, cause: Cause) -> bool {
+        let Offer { block, closes, waits } = offer;
+        let can = self.tables.blocks.programming(block) == 0
+            && !self.tables.blocks.is_failing(block)
+            && (!waits || self.space.ring.coming(&self.work, lane) < self.work.coming_at_most)
+            && self.work.fits(&self.tables, &self.space.allocator, lane, block, cause);
+        can && match self.tables.blocks.state(block) {
+            BlockState::Open => closes && self.work.may_abandon(&self.space.allocator, lane, block),
+            state => state == BlockState::Closed,
+        }
     }
 
     /// Goes on with a job as far as it can; returns whether that is finished, and another may begin.

@@ -10,6 +10,7 @@ use crate::flash::op::{Cause, Op};
 use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::techniques::Seen;
 use crate::ftl::work::COMING_BY_READS;
 use crate::ftl::write::open::Allocated;
 use crate::ftl::write::waits::Lack;
@@ -27,7 +28,7 @@ impl Ftl {
 
     /// An emptied block is free, and waits for its erase.
     #[cold]
-    pub(super) fn shelve(&mut self, block: BlockId) {
+    pub(super) fn shelve(&mut self, flash: &Flash, block: BlockId) {
         let lane = self.tables.layout.lane_of(block);
         self.reclaim.forget_reads(&self.tables, &mut self.work, block);
         self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
@@ -38,7 +39,7 @@ impl Ftl {
             self.locks.uncrowd(&self.tables, &mut self.work, lane);
         }
         self.work.lane_mut(lane).coming -= 1;
-        self.count_erase(lane);
+        self.count_erase(flash, lane);
         self.update_wanted(lane);
         self.work.looks.soon(lane);
     }
@@ -234,7 +235,7 @@ impl Ftl {
             return;
         }
         if self.work.lazy && self.can_wait_for_erase(flash, block) {
-            return self.shelve(block);
+            return self.shelve(flash, block);
         }
         self.work.emptied = true;
         self.tables.blocks.erase_issued(block, self.tables.layout.span);
@@ -268,14 +269,13 @@ impl Ftl {
         self.waits.come(Lack::Page);
     }
 
-    /// A block of a lane was emptied and is, or will be, erased: wear levelling is asked.
-    pub(in crate::ftl) fn count_erase(&mut self, lane: LaneId) {
+    /// A block of a lane was emptied and is, or will be, erased.
+    pub(in crate::ftl) fn count_erase(&mut self, flash: &Flash, lane: LaneId) {
         let work = self.work.lane_mut(lane);
         work.erases += 1;
-        let erases = work.erases;
-        let view = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
-        if let Some(cold) = self.wear_leveling.choose(&view, erases) {
-            self.work.lane_mut(lane).swap = BlockId(self.tables.layout.first_block(lane).0 + cold);
+        if self.techniques.are_on() {
+            let (erases, seen) = (work.erases, Seen { tables: &self.tables, chip: &flash.chip });
+            self.techniques.emptied(lane, erases, &seen);
         }
     }
 }

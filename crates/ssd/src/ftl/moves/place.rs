@@ -92,7 +92,8 @@ impl Ftl {
         room: &mut PageUnits,
     ) -> bool {
         let cold = self.space.allocator.streams().cold().index();
-        let streams = if cause == Cause::WearLeveling { cold..cold + 1 } else { 0..cold };
+        let is_cold = self.space.allocator.streams().is_cold(cause);
+        let streams = if is_cold { cold..cold + 1 } else { 0..cold };
         self.program_streams(flash, lane, (streams, false), room)
     }
 

@@ -144,7 +144,7 @@ impl Work {
         let left = |job: &Job| job.left(tables.blocks.live(job.block()));
         let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
         let waiting = work.pages_gathered(per_page) + work.reads + others;
-        let cold = cause == Cause::WearLeveling;
+        let cold = allocator.streams().is_cold(cause);
         u64::from(units.div_ceil(per_page) + waiting) <= allocator.room(lane, cold)
     }
 

@@ -110,7 +110,7 @@ family! {
     }
 }
 
-/// Streams at most, that of wear levelling among them.
+/// Streams at most, the cold one among them.
 pub const STREAMS_AT_MOST: usize = 32;
 
 /// The streams of a policy.
@@ -120,19 +120,21 @@ pub struct Streams {
     pub count: u8,
     /// Which of them take host data, a bit for each; at least one.
     pub of_host: u32,
-    /// Which of them take what is moved, but for wear levelling; at least one. They may take host data, too.
+    /// Which of them take what is moved and is not cold; at least one. They may take host data, too.
     pub of_moves: u32,
     /// The stream that takes what a policy moves to the first.
     moves_of_first: StreamId,
+    /// Causes of moves of cold data, a bit for each: that has a stream of its own.
+    cold_for: u32,
 }
 
 impl Policy {
-    /// The streams there are, if they can be.
+    /// The streams there are, if they can be; what moves for the causes of a mask is cold.
     ///
     /// # Panics
     /// A policy of the caller's own may name more streams than there can be, or none for the host or for moves.
-    pub(crate) fn checked_streams(&self, moves: MovesOfFirst) -> Streams {
-        let streams = self.laid_out(moves);
+    pub(crate) fn checked_streams(&self, moves: MovesOfFirst, cold_for: u32) -> Streams {
+        let streams = Streams { cold_for, ..self.laid_out(moves) };
         let Streams { count, of_host, of_moves, .. } = streams;
         assert!(
             usize::from(count) < STREAMS_AT_MOST,
@@ -162,7 +164,7 @@ impl Policy {
 impl Streams {
     /// So many streams, of which some take host data and some what is moved: a bit for each.
     pub const fn of(count: u8, of_host: u32, of_moves: u32) -> Streams {
-        Streams { count, of_host, of_moves, moves_of_first: StreamId(0) }
+        Streams { count, of_host, of_moves, moves_of_first: StreamId(0), cold_for: 0 }
     }
 
     /// So many streams, each for host data and for moves: the first takes what nothing is known of.
@@ -171,7 +173,7 @@ impl Streams {
         Streams::of(count, all, all)
     }
 
-    /// The stream of what wear levelling moves: after all others.
+    /// The stream of cold data that moves because it is cold: after all others.
     #[inline]
     pub const fn cold(self) -> StreamId {
         StreamId(self.count)
@@ -218,7 +220,7 @@ impl Streams {
         self.of_host & self.of_moves != 0
     }
 
-    /// Whether a stream takes what is moved, but for wear levelling.
+    /// Whether a stream takes what is moved and is not cold.
     #[inline]
     pub const fn is_of_moves(self, stream: StreamId) -> bool {
         self.of_moves >> stream.0 & 1 == 1
@@ -227,10 +229,16 @@ impl Streams {
     /// The stream that takes all that is moved for a cause, if there is no choice.
     #[inline]
     pub fn only_for(self, cause: Cause) -> Option<StreamId> {
-        match cause {
-            Cause::WearLeveling => Some(self.cold()),
-            _ => self.of_moves.is_power_of_two().then(|| StreamId(self.of_moves.trailing_zeros() as u8)),
+        match self.is_cold(cause) {
+            true => Some(self.cold()),
+            false => self.of_moves.is_power_of_two().then(|| StreamId(self.of_moves.trailing_zeros() as u8)),
         }
+    }
+
+    /// Whether what moves for a cause is cold.
+    #[inline]
+    pub const fn is_cold(self, cause: Cause) -> bool {
+        self.cold_for >> cause as u32 & 1 == 1
     }
 }
 

@@ -48,11 +48,36 @@ impl Seen<'_> {
     }
 }
 
+/// A block that a technique would have emptied.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)] // the list may be empty
+pub(in crate::ftl) struct Offer {
+    pub block: BlockId,
+    /// If the block is still being filled, it is filled no further.
+    pub closes: bool,
+    /// It waits while as many blocks as may be are on their way to being free.
+    pub waits: bool,
+}
+
 /// What a technique answers. By default it does nothing.
 #[allow(unused_variables, dead_code)] // a default may need none of its arguments, and the list may be empty
 pub(in crate::ftl) trait Technique: Sized {
     /// Its configuration: which of its policies, with their parameters.
     type Config;
+
+    /// Whether what it moves has not been written for long: such data goes to an open block of its own in each lane.
+    const COLD: bool = false;
+
+    /// Whether a drive may change its policy at any time, for that leaves no marks on flash.
+    const IS_CHANGEABLE: bool = false;
+
+    /// Whether such a configuration makes it do anything.
+    fn acts(config: &Self::Config) -> bool;
+
+    /// Whether it goes by the ages of blocks, which `ftl.age_marker` must tell.
+    fn needs_ages(config: &Self::Config) -> bool {
+        false
+    }
 
     /// In its initial state.
     fn new(config: &Self::Config, cfg: &Sections, layout: &Layout) -> Self;
@@ -65,13 +90,25 @@ pub(in crate::ftl) trait Technique: Sized {
     /// Whether it does anything at all. What does not is never asked.
     fn is_on(&self) -> bool;
 
+    /// Whether of the free blocks the least erased is opened, and not the one that came free first. Asked even if it
+    /// does nothing else.
+    fn opens_least_erased(&self) -> bool {
+        false
+    }
+
     /// The cells' clock has ticked: lanes for which it has a block to offer are to be looked at.
     fn tick(&mut self, seen: &Seen<'_>, looks: &mut Looks) {}
 
+    /// A block of a lane was emptied, so manieth, and is, or will be, erased.
+    fn emptied(&mut self, lane: LaneId, erases: u64, seen: &Seen<'_>) {}
+
     /// The block of a lane that it would have emptied next: all that lives in it moves, as from a victim of cleaning.
-    fn offer(&self, lane: LaneId, seen: &Seen<'_>) -> Option<BlockId> {
+    fn offer(&self, lane: LaneId, seen: &Seen<'_>) -> Option<Offer> {
         None
     }
+
+    /// Its offer could not be taken: the block is in use, or there is no room. By default it is made again.
+    fn declined(&mut self, lane: LaneId) {}
 
     /// Its offer was taken: the block is being emptied.
     fn taken(&mut self, lane: LaneId, block: BlockId, seen: &Seen<'_>) {}
@@ -85,18 +122,50 @@ pub(in crate::ftl) trait Technique: Sized {
     }
 }
 
+/// How many of a list are chosen.
+const fn count(all: &[(&str, bool)]) -> usize {
+    let (mut at, mut found) = (0, 0);
+    while at < all.len() {
+        found += all[at].1 as usize;
+        at += 1;
+    }
+    found
+}
+
+/// Those of a list that are chosen.
+const fn chosen<const COUNT: usize>(all: &[(&'static str, bool)]) -> [&'static str; COUNT] {
+    let (mut chosen, mut at, mut found) = ([""; COUNT], 0, 0);
+    while at < all.len() {
+        if all[at].1 {
+            chosen[found] = all[at].0;
+            found += 1;
+        }
+        at += 1;
+    }
+    chosen
+}
+
 macro_rules! list {
     (@techniques $(
         $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
-        $(, cause $cause:ident($number:literal) $called:literal)?;
+        $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
     )*) => {
         $(pub mod $folder;)*
 
         /// Which technique.
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types)] // each is called as its folder
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(in crate::ftl) enum Which { $($folder),* }
+
+        /// Causes of moves of cold data, a bit for each.
+        pub(crate) const COLD_CAUSES: u32 = 0 $($(| ($folder::$name::COLD as u32) << Cause::$cause as u32)?)*;
+
+        /// Sections of those whose policy a drive may change at any time.
+        pub(crate) const CHANGEABLE: &[&str] = {
+            const ALL: &[(&str, bool)] = &[$(($section, $folder::$name::IS_CHANGEABLE)),*];
+            &chosen::<{ count(ALL) }>(ALL)
+        };
 
         /// The configurations of all techniques.
         #[derive(Clone, Copy, Debug)]
@@ -114,61 +183,111 @@ macro_rules! list {
                 $(all.extend($folder::$name::misfit(self.$folder, cfg));)*
                 all
             }
+
+            /// Whether any moves cold data, to an open block of its own in each lane.
+            pub(crate) fn move_cold_data(&self) -> bool {
+                false $(|| $folder::$name::COLD && $folder::$name::acts(self.$folder))*
+            }
+
+            /// Those that go by the ages of blocks: the keys of their policies, and the policies.
+            pub(crate) fn need_ages(&self) -> Vec<(&'static str, &'static str)> {
+                let mut all = Vec::new();
+                $(if $folder::$name::needs_ages(self.$folder) {
+                    all.push((concat!($section, ".policy"), self.$folder.name()));
+                })*
+                all
+            }
         }
 
         /// All techniques of a drive.
         #[derive(Clone, Debug, Serialize, Deserialize)]
-        pub(in crate::ftl) struct Techniques {
+        pub(crate) struct Techniques {
             /// A bit for each that is on.
             on: u32,
-            $($folder: $folder::$name,)*
+            $(pub(crate) $folder: $folder::$name,)*
         }
 
         #[allow(unused_variables, unused_mut)] // the list may be empty
         impl Techniques {
             /// As the configuration has them.
-            pub fn new(configs: &Configs<'_>, cfg: &Sections, layout: &Layout) -> Self {
+            pub(in crate::ftl) fn new(configs: &Configs<'_>, cfg: &Sections, layout: &Layout) -> Self {
                 $(let $folder = $folder::$name::new(configs.$folder, cfg, layout);)*
-                let mut on = 0;
-                $(on |= u32::from($folder.is_on()) << Which::$folder as u32;)*
-                Techniques { on, $($folder),* }
+                let mut all = Techniques { on: 0, $($folder),* };
+                all.look_who_is_on();
+                all
+            }
+
+            /// Finds out which do anything.
+            pub(crate) fn look_who_is_on(&mut self) {
+                self.on = 0;
+                $(self.on |= u32::from(self.$folder.is_on()) << Which::$folder as u32;)*
+            }
+
+            /// See [`Technique::opens_least_erased`].
+            pub(in crate::ftl) fn open_least_erased(&self) -> bool {
+                false $(|| self.$folder.opens_least_erased())*
+            }
+
+            /// Goes on by another configuration, where that may change at any time: those that differ begin cold.
+            pub(in crate::ftl) fn changed(&mut self, from: &Configs<'_>, to: &Configs<'_>, fresh: &Techniques) {
+                $(if from.$folder != to.$folder {
+                    self.$folder = fresh.$folder.clone();
+                })*
+                self.look_who_is_on();
             }
 
             /// Whether any is on.
             #[inline]
-            pub fn are_on(&self) -> bool {
+            pub(in crate::ftl) fn are_on(&self) -> bool {
                 self.on != 0
             }
 
             /// See [`Technique::tick`].
-            pub fn tick(&mut self, seen: &Seen<'_>, looks: &mut Looks) {
+            pub(in crate::ftl) fn tick(&mut self, seen: &Seen<'_>, looks: &mut Looks) {
                 $(if self.on >> Which::$folder as u32 & 1 == 1 { self.$folder.tick(seen, looks); })*
             }
 
-            /// The block that is emptied next in a lane, for which of them and why: the first in the list that has one.
-            pub fn choose(&self, lane: LaneId, seen: &Seen<'_>) -> Option<(BlockId, Which, Cause)> {
-                $($(if self.on >> Which::$folder as u32 & 1 == 1
-                    && let Some(block) = self.$folder.offer(lane, seen)
+            /// See [`Technique::emptied`].
+            pub(in crate::ftl) fn emptied(&mut self, lane: LaneId, erases: u64, seen: &Seen<'_>) {
+                $(if self.on >> Which::$folder as u32 & 1 == 1 { self.$folder.emptied(lane, erases, seen); })*
+            }
+
+            /// The block that is emptied next in a lane, for which of them and why: the first that has one, of those
+            /// `from` a place in the list on.
+            pub(in crate::ftl) fn choose(
+                &self,
+                from: u32,
+                lane: LaneId,
+                seen: &Seen<'_>,
+            ) -> Option<(Offer, Which, Cause)> {
+                $($(if Which::$folder as u32 >= from
+                    && self.on >> Which::$folder as u32 & 1 == 1
+                    && let Some(offer) = self.$folder.offer(lane, seen)
                 {
-                    return Some((block, Which::$folder, Cause::$cause));
+                    return Some((offer, Which::$folder, Cause::$cause));
                 })?)*
                 None
             }
 
+            /// See [`Technique::declined`].
+            pub(in crate::ftl) fn declined(&mut self, by: Which, lane: LaneId) {
+                $(if by == Which::$folder { self.$folder.declined(lane); })*
+            }
+
             /// See [`Technique::taken`].
-            pub fn taken(&mut self, by: Which, lane: LaneId, block: BlockId, seen: &Seen<'_>) {
+            pub(in crate::ftl) fn taken(&mut self, by: Which, lane: LaneId, block: BlockId, seen: &Seen<'_>) {
                 $(if by == Which::$folder { self.$folder.taken(lane, block, seen); })*
             }
 
             /// See [`Technique::restored`].
-            pub fn restored(&mut self, fresh: Self, seen: &Seen<'_>) -> Verdict {
+            pub(in crate::ftl) fn restored(&mut self, fresh: Self, seen: &Seen<'_>) -> Verdict {
                 self.on = fresh.on;
                 $(self.$folder.restored(fresh.$folder, seen)?;)*
                 Ok(())
             }
 
             /// See [`Technique::bytes`].
-            pub fn bytes(&self) -> usize {
+            pub(in crate::ftl) fn bytes(&self) -> usize {
                 0 $(+ self.$folder.bytes())*
             }
         }

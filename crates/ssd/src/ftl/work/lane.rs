@@ -48,8 +48,6 @@ pub(in crate::ftl) struct LaneWork {
     pub round: Round,
     /// Blocks that failed a program and are to be retired.
     pub retire: VecDeque<BlockId>,
-    /// The block wear levelling wants moved.
-    pub swap: BlockId,
     /// Blocks that must be looked at because of reads.
     pub candidates: Candidates,
     /// What moves because of reads could not wait until the host is silent.

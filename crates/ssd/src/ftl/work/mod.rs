@@ -106,7 +106,6 @@ impl Work {
                 erases: 0,
                 round: Round::default(),
                 retire: VecDeque::with_capacity(8),
-                swap: BlockId::NONE,
                 candidates: Candidates::new(layout, reclaims),
                 due: false,
                 more: false,

@@ -74,11 +74,9 @@ fn a_suggested_remedy_works() {
 
 #[test]
 fn spare_blocks_are_counted_for_what_is_open() {
-    // 40 blocks a lane of which 36 hold data: 4 spare are enough, but not with a cold stream or factory bad blocks.
+    // 40 blocks a lane of which 36 hold data: 4 spare are enough, but not with factory bad blocks.
     let text = "preset = \"m64\"\n[drive]\nlogical_gib = 9.0\n[nand.geometry]\nblocks_per_plane = 40\n";
     accepted(text);
-    let message = refused(&format!("{text}[ftl.wear_leveling]\npolicy = \"static_swap\""));
-    assert_has(&message, &["at least 5 spare", "3 open"]);
     let message = refused(&format!("{text}[nand.reliability]\nfactory_bad_ppm = 1000"));
     assert_has(&message, &["at least 5 spare", "1 bad from the factory"]);
 }

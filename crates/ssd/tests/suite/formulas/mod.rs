@@ -1,4 +1,4 @@
-//! Closed formulas against the drive: what theory says of write amplification, bandwidth, waiting and wear.
+//! Closed formulas against the drive: what theory says of write amplification, bandwidth and waiting.
 //!
 //! Equations with their sources, and how each is measured: `docs/models/write_amplification.md` and
 //! `docs/models/timing.md`.
@@ -8,7 +8,6 @@ mod bandwidth;
 mod laws;
 mod placement;
 mod waiting;
-mod wear;
 
 use ssd::ftl::{gc_trigger, gc_victim};
 use ssd::host::buffer;

@@ -217,6 +217,11 @@ fn run_all(cases: &[Case]) -> BTreeMap<(String, &'static str), Option<Came>> {
     all.into_inner().unwrap()
 }
 
+/// The cause of that name, if the drive has it.
+fn cause(name: &str) -> Option<Cause> {
+    Cause::ALL.into_iter().find(|cause| cause.name() == name)
+}
+
 /// How often a policy of a family did what it is for; nothing of a family that is not counted so.
 fn acts(section: &str, stats: &Stats) -> Option<u64> {
     let moved = |cause: Cause| stats.ftl.moved_units[cause as usize];
@@ -224,7 +229,7 @@ fn acts(section: &str, stats: &Stats) -> Option<u64> {
         "ftl.gc_victim" | "ftl.gc_trigger" => stats.ftl.reclaimed_blocks,
         "ftl.read_reclaim" => moved(Cause::ReadReclaim) + moved(Cause::Replication),
         "ftl.age_marker" => stats.ftl.age_retired,
-        "ftl.wear_leveling" => moved(Cause::WearLeveling),
+        "ftl.wear_leveling" => moved(cause("wear_leveling")?),
         // Reads whose voltages it chose: the best policy of them has no retries.
         "flash.read_voltage" => stats.flash.retries.iter().sum(),
         _ => return None,

@@ -1,12 +1,12 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
 use super::reprogram::can_reprogram;
+use super::techniques;
 use ssd::config::{Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::ftl::{
     age_marker, gc_trigger, gc_victim, migration, page_class, read_reclaim, sanitize, slc_cache, stream,
-    wear_leveling,
 };
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
@@ -102,8 +102,13 @@ pub fn random_policy(
     }
 }
 
+/// The policy of a family, if the drive has that family.
+fn policy_of<'a>(cfg: &'a DriveConfig, section: &str) -> Option<&'a str> {
+    cfg.sections().find(|(path, _)| *path == section).and_then(|(_, table)| table.policy())
+}
+
 /// Names of a family's policies.
-fn names(family: &FamilyInfo) -> Vec<&'static str> {
+pub fn names(family: &FamilyInfo) -> Vec<&'static str> {
     family.members.iter().map(|member| member.name).collect()
 }
 
@@ -122,15 +127,8 @@ fn random_firmware(cfg: &mut DriveConfig, rng: &mut Rng) {
             _ => return None,
         }))
     });
-    let levelings: Vec<_> = names(&wear_leveling::FAMILY).into_iter().rev().collect();
-    random_policy(cfg, "ftl.wear_leveling", pick(rng, &levelings), |key| {
-        Some(Value::Integer(match key {
-            "max_difference" => pick(rng, &[1, 3]),
-            "check_interval" => pick(rng, &[1, 4]),
-            _ => return None,
-        }))
-    });
-    if cfg.wear_leveling.name() == "age_aware" {
+    techniques::random_leveling(cfg, rng);
+    if policy_of(cfg, "ftl.wear_leveling") == Some("age_aware") {
         cfg.age_marker.select("pe_cycles").unwrap();
     }
     let (size, access) = (pick(rng, &[0.25, 0.5, 1.5, 4.0]), pick(rng, &[0, 200]));
@@ -207,7 +205,7 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     let marker = pick(&mut Rng::named(cfg.drive.seed, "model/age"), &markers);
     // Blocks of other parts are old, or dead, when they are born: as the parts' limits and populations have it.
     let marker = if part == "tlc_48l" { marker } else { "pe_cycles" };
-    let is_asked = cfg.wear_leveling.name() == "age_aware" && marker == "none";
+    let is_asked = policy_of(cfg, "ftl.wear_leveling") == Some("age_aware") && marker == "none";
     random_policy(cfg, "ftl.age_marker", if is_asked { "real_wear" } else { marker }, |_| None);
     if cfg.read_voltage.name() == "table_by_age" && part == "tlc_48l" {
         // Voltages by age lie on the whole line of the retry table.

@@ -104,7 +104,9 @@ fn beside_everything_else() {
             cfg.reliability.program_fail_ppm = 20.0;
             // For cells as weak as these.
             cfg.scheduling.due_bypass_limit = 1;
-            cfg.wear_leveling = ssd::ftl::wear_leveling::Config::named("static_swap").unwrap();
+            if let Some(levels) = cfg.section_mut("ftl.wear_leveling") {
+                levels.select("static_swap").unwrap();
+            }
             for executor in [Executor::Functional, Executor::Timed] {
                 let mut drive = filled(&cfg, executor);
                 let mut rng = Rng::named(3, "churn");

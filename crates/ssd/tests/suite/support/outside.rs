@@ -1,7 +1,6 @@
 //! Policies that are given to a drive.
 
 use ssd::external::{ExternalPolicies, Identity, LaneCall, LanePolicy, StreamPolicy, Unit, UnitCall};
-use ssd::ftl::tables::blocks::BlockState;
 use ssd::{Drive, DriveConfig};
 
 /// Chooses blocks by a function.
@@ -47,17 +46,6 @@ pub fn greedy(call: &LaneCall<'_>) -> Result<Option<u32>, String> {
     Ok(least.map(|block| block as u32))
 }
 
-/// As `static_swap` with a difference of 2, looking after each fourth erase.
-pub fn swap(call: &LaneCall<'_>) -> Result<Option<u32>, String> {
-    let columns = call.lane.columns();
-    let used = (0..columns.state.len()).filter(|&block| columns.state[block] != BlockState::Bad);
-    let most = used.map(|block| columns.erase_count[block]).max().unwrap_or(0);
-    let closed = (0..columns.state.len()).filter(|&block| columns.state[block] == BlockState::Closed);
-    let coldest = closed.min_by_key(|&block| columns.erase_count[block]);
-    let lags = |&block: &usize| call.erases.is_multiple_of(4) && most - columns.erase_count[block] > 2;
-    Ok(coldest.filter(lags).map(|block| block as u32))
-}
-
 /// Odd units in stream 1, and nothing changes its stream.
 pub fn by_parity(call: &UnitCall) -> Result<u32, String> {
     match call.unit {
@@ -84,11 +72,6 @@ pub fn with(cfg: &DriveConfig, policies: ExternalPolicies) -> Drive {
 /// One of `ftl.gc_victim`.
 pub fn victim(function: fn(&LaneCall<'_>) -> Result<Option<u32>, String>) -> ExternalPolicies {
     ExternalPolicies { gc_victim: Some(Box::new(ByFunction(function))), ..Default::default() }
-}
-
-/// One of `ftl.wear_leveling`.
-pub fn leveling(function: fn(&LaneCall<'_>) -> Result<Option<u32>, String>) -> ExternalPolicies {
-    ExternalPolicies { wear_leveling: Some(Box::new(ByFunction(function))), ..Default::default() }
 }
 
 /// One of `ftl.stream`.

@@ -10,7 +10,7 @@
 //!
 //! Not refreshed: blocks of the cache (`ftl.slc_cache`), and blocks that are about to be retired.
 
-use super::{Seen, Technique};
+use super::{Offer, Seen, Technique};
 use crate::config::member::Misfit;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
@@ -37,7 +37,7 @@ family! {
 
 /// The technique.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::ftl) struct Refresh {
+pub(crate) struct Refresh {
     policy: Policy,
     /// The age at which data is written anew; minutes. The end of time if none is.
     #[serde(skip)]
@@ -73,6 +73,10 @@ impl Refresh {
 impl Technique for Refresh {
     type Config = Config;
 
+    fn acts(config: &Config) -> bool {
+        Policy::build(config).due_minutes().is_some()
+    }
+
     fn new(config: &Config, _: &Sections, layout: &Layout) -> Self {
         let policy = Policy::build(config);
         let due = policy.due_minutes();
@@ -86,8 +90,7 @@ impl Technique for Refresh {
     }
 
     fn misfit(config: &Config, cfg: &Sections) -> Option<Misfit> {
-        let acts = Policy::build(config).due_minutes().is_some();
-        (acts && cfg.errors.model == ErrorModel::None).then(|| Misfit {
+        (Refresh::acts(config) && cfg.errors.model == ErrorModel::None).then(|| Misfit {
             keys: &["ftl.refresh.policy", "nand.errors.model"],
             found: format!("\"{}\", of cells that do not age", config.name()),
             allowed: "nand.errors.model = \"cells\", or ftl.refresh.policy = \"never\"".to_owned(),
@@ -110,11 +113,12 @@ impl Technique for Refresh {
         }
     }
 
-    fn offer(&self, lane: LaneId, seen: &Seen<'_>) -> Option<BlockId> {
+    fn offer(&self, lane: LaneId, seen: &Seen<'_>) -> Option<Offer> {
         let block = Some(self.next[lane.index()]).filter(|block| block.is_some())?;
         // It may have been cleaned since, and filled again.
         let is_due = seen.data_minutes(block).is_some_and(|age| age >= self.due);
-        (is_due && Refresh::is_eligible(seen, block)).then_some(block)
+        let offer = Offer { block, closes: true, waits: true };
+        (is_due && Refresh::is_eligible(seen, block)).then_some(offer)
     }
 
     fn taken(&mut self, lane: LaneId, _: BlockId, seen: &Seen<'_>) {
