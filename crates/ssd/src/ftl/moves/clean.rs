@@ -114,49 +114,56 @@ impl Ftl {
         self.program_all_gathered(flash, lane, false);
     }
 
-    /// Chooses the next block to empty: a failing one, one to destage or to clean in turn, one to swap, one that a
-    /// technique offers, in this order.
+    /// Begins a lane's next job: here is the order of work. The first that has something to do, and room for it, begins;
+    /// moves because of reads have begun before.
     fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
-        let work = &self.work.lanes[lane.index()];
-        if let Some(&block) = work.retire.front()
-            && self.tables.blocks.programming(block) == 0
-            && self.work.fits(&self.tables, &self.space.allocator, lane, block, Cause::BadBlock)
-            && (!self.locks.erases_bad()
-                || self.space.ring.coming(&self.work, lane) < self.work.coming_at_most)
+        self.start_retirement(lane)
+            || self.space.ring.is_used() && self.start_destage(lane)
+            || self.locks.has_hopeless(lane) && self.start_hopeless(lane)
+            || self.start_cleaning(lane)
+            || self.space.ring.is_used() && self.clean_for_ring(lane)
+            || self.techniques.are_on() && self.start_offered(flash, lane)
+    }
+
+    /// Begins to empty a block that failed a program.
+    fn start_retirement(&mut self, lane: LaneId) -> bool {
+        let Some(&block) = self.work.lanes[lane.index()].retire.front() else { return false };
+        if self.tables.blocks.programming(block) > 0
+            || !self.work.fits(&self.tables, &self.space.allocator, lane, block, Cause::BadBlock)
+            || self.locks.erases_bad() && self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most
         {
-            self.work.lane_mut(lane).retire.pop_front();
-            return self.begin(lane, block, Cause::BadBlock);
+            return false;
         }
-        if self.space.ring.is_used() && self.start_destage(lane) {
-            return true;
-        }
-        if self.locks.has_hopeless(lane) && self.start_hopeless(lane) {
-            return true;
-        }
+        self.work.lane_mut(lane).retire.pop_front();
+        self.begin(lane, block, Cause::BadBlock)
+    }
+
+    /// Begins to clean a block, if the lane is to be cleaned or somebody lacks room there.
+    #[inline(always)]
+    fn start_cleaning(&mut self, lane: LaneId) -> bool {
         let work = &self.work.lanes[lane.index()];
         let lacks_room = work.candidates.lacks_room || self.locks.is_crowded(lane);
-        if (work.wanted || lacks_room) && self.space.ring.coming(&self.work, lane) < self.work.coming_at_most
+        if !(work.wanted || lacks_room)
+            || self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most
         {
-            self.update_wanted(lane);
-            let work = &self.work.lanes[lane.index()];
-            if work.wanted || lacks_room {
-                if let Some(block) = self.choose_victim(lane) {
-                    self.note_victim(block);
-                    return self.begin(lane, block, Cause::Cleaning);
-                }
-                if self.space.ring.is_used() && self.destage_instead(lane) {
-                    return true;
-                }
-                // Nothing is worth it: a round of cleaning is over.
-                if self.gc_trigger.ends_without_victims() && self.work.lane_mut(lane).coming == 0 {
-                    self.work.lane_mut(lane).wanted = false;
-                }
-            }
+            return false;
         }
-        if self.space.ring.is_used() && self.clean_for_ring(lane) {
+        self.update_wanted(lane);
+        if !(self.work.lanes[lane.index()].wanted || lacks_room) {
+            return false;
+        }
+        if let Some(block) = self.choose_victim(lane) {
+            self.note_victim(block);
+            return self.begin(lane, block, Cause::Cleaning);
+        }
+        if self.space.ring.is_used() && self.destage_instead(lane) {
             return true;
         }
-        self.techniques.are_on() && self.start_offered(flash, lane)
+        // Nothing is worth it: a round of cleaning is over.
+        if self.gc_trigger.ends_without_victims() && self.work.lane_mut(lane).coming == 0 {
+            self.work.lane_mut(lane).wanted = false;
+        }
+        false
     }
 
     /// Begins to empty a block that a technique offers: the first that may be emptied now, and for which there is room.
