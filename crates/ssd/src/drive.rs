@@ -149,7 +149,7 @@ impl Drive {
     /// Nothing happens on a drive that does not look ahead.
     pub fn foresee(&mut self, foresight: Arc<Foresight>) -> Result<(), ForesightError> {
         self.ahead().check(&foresight)?;
-        self.state.ftl.stream.foresee(&foresight);
+        self.state.ftl.separation.policy.foresee(&foresight);
         self.state.ftl.page_classes.foresee(&foresight);
         Ok(())
     }

@@ -15,14 +15,14 @@ use crate::ftl::{Ftl, gc_victim, stream};
 /// policy must answer that is checked, and where it lies in the translation layer.
 macro_rules! outside {
     (
-        { $($(#[doc = $before:literal])+ $family:ident: $policy:ident;)+ }
+        { $($(#[doc = $before:literal])+ $family:ident: $policy:ident, at ($($field:ident).+);)+ }
         @techniques $(
             $(#[$told:meta])* $folder:ident : $name:ident = $section:literal
             $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
         )*
     ) => {
         outside! {
-            $($(#[doc = $before])+ $family: $policy, at ($family);)+
+            $($(#[doc = $before])+ $family: $policy, at ($($field).+);)+
             $($(
                 #[doc = concat!("What decides in place of `", $section, "`.")]
                 $folder: $outside, at (techniques.$folder.policy);
@@ -144,9 +144,9 @@ techniques! { outside! {
         /// Which block is reclaimed (`ftl.gc_victim`): one that [`LaneView::eligible`] names.
         ///
         /// [`LaneView::eligible`]: crate::ftl::tables::blocks::LaneView::eligible
-        gc_victim: LanePolicy;
+        gc_victim: LanePolicy, at (cleaning.victim);
         /// Which data shares a block (`ftl.stream`), in as many streams as lanes have blocks to spare for.
-        stream: StreamPolicy;
+        stream: StreamPolicy, at (separation.policy);
     }
 } }
 
@@ -224,6 +224,6 @@ impl<'a> External<'a> {
 
     /// The policy that chooses which block is reclaimed, from wherever.
     pub fn gc_victim(self) -> &'a gc_victim::Policy {
-        &self.ftl.gc_victim
+        &self.ftl.cleaning.victim
     }
 }

@@ -90,12 +90,12 @@ impl<'a> Ahead<'a> {
 
     /// What the drive was told.
     pub fn told(self) -> Option<&'a Arc<Foresight>> {
-        self.ftl.stream.foresight().or_else(|| self.ftl.page_classes.foresight())
+        self.ftl.separation.policy.foresight().or_else(|| self.ftl.page_classes.foresight())
     }
 
     /// Begins to take down what will be submitted to the drive, from its next command on.
     pub fn begin(self) -> Foreseeing {
-        let reads = self.ftl.stream.needs().reads_to_come || self.ftl.page_classes.looks_ahead();
+        let reads = self.ftl.separation.policy.needs().reads_to_come || self.ftl.page_classes.looks_ahead();
         Foreseeing { space: self.space, takes: Takes::new(self.ftl.tables.map.logical(), reads) }
     }
 

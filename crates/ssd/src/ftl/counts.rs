@@ -176,4 +176,14 @@ impl FtlCounts {
         let count = if is_own { &mut self.class_matched } else { &mut self.class_neighbour };
         *count += 1;
     }
+
+    /// Cleaning begins to empty a block of a class of streams, in which so many of its units live.
+    pub(in crate::ftl) fn note_victim(&mut self, class: usize, live: u32, units: u32) {
+        let class = class.min(CLASSES - 1);
+        self.victims[class] += 1;
+        self.dead_victims[class] += u64::from(live == 0);
+        self.victim_units[class] += u64::from(live);
+        let bin = (live as usize * (VICTIM_BINS - 1)).div_ceil(units as usize);
+        self.victims_by_live[bin.min(VICTIM_BINS - 1)] += 1;
+    }
 }

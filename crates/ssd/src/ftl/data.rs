@@ -39,7 +39,7 @@ impl Ftl {
     pub fn trim(&mut self, lpn: Lpn) {
         let old = self.tables.map.remove(lpn);
         self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
-        self.stream.on_trim(lpn);
+        self.separation.policy.on_trim(lpn);
         self.page_classes.on_trim(lpn);
         if old.is_some() {
             self.locks.bury(&mut self.tables, &mut self.work, old, Death::Ended);

@@ -24,6 +24,7 @@ pub mod read_reclaim;
 mod reads;
 mod restore;
 pub mod sanitize;
+mod separation;
 mod service_times;
 pub mod slc_cache;
 pub mod stream;
@@ -43,15 +44,15 @@ use crate::ftl::tables::layout::Layout;
 use crate::nand::order::PageOrder;
 use crate::nand::{Chip, Outcome};
 use crate::observe::Effects;
-use crate::rng::Rng;
 use crate::sections::{self, ErrorModel, Sections};
 use crate::units::{BlockId, LaneId, OpId, Pun, SimTime, SlotId};
 use core::ops::Range;
 pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
 use moves::copies::Copies;
 use moves::reclaim::Reclaim;
-use moves::victims::Victims;
+use moves::victims::Cleaning;
 pub use reads::{Brought, End, Found, LastRead};
+use separation::Separation;
 use serde::{Deserialize, Serialize};
 pub use service_times::ServiceTimes;
 pub use tables::Place;
@@ -129,14 +130,10 @@ pub struct Ftl {
     pub work: Work,
     /// Moves because of reads.
     pub(crate) reclaim: Reclaim,
-    pub(crate) gc_victim: gc_victim::Policy,
-    gc_trigger: gc_trigger::Policy,
-    victim_rng: Rng,
-    /// Where victims are looked for.
-    victims: Victims,
-    pub(crate) stream: stream::Policy,
-    /// Whether anything went to another stream than the first.
-    tells_apart: bool,
+    /// When a lane is cleaned, and which block.
+    pub(crate) cleaning: Cleaning,
+    /// Which stream data goes to.
+    pub(crate) separation: Separation,
     /// Units that are written without operations and wait for a page of their stream.
     pub(crate) direct: Direct,
     /// What is copied inside the chips.
@@ -222,12 +219,13 @@ impl Ftl {
             },
             work,
             reclaim,
-            gc_victim: gc_victim::Policy::build(policies.gc_victim),
-            gc_trigger: gc_trigger::Policy::build(policies.gc_trigger),
-            victim_rng: Rng::named(cfg.drive.seed, "ftl/gc_victim"),
-            victims: Victims::new(needs.victims, layout.blocks_per_lane),
-            stream,
-            tells_apart: false,
+            cleaning: Cleaning::new(
+                (policies.gc_victim, policies.gc_trigger),
+                cfg.drive.seed,
+                needs.victims,
+                layout,
+            ),
+            separation: Separation::new(stream),
             direct: Direct::new(streams, layout.units_per_page),
             copies: Copies::new(policies.migration, layout.blocks(), layout.pages_per_block),
             ages: Ages::default(),
@@ -265,7 +263,7 @@ impl Ftl {
     /// Nanoseconds without commands after which [`Ftl::set_idle`] should be called, if ever.
     pub fn idle_after_ns(&self, work: IdleWork) -> Option<u64> {
         match work {
-            IdleWork::Cleaning => self.gc_trigger.idle_after_ns(),
+            IdleWork::Cleaning => self.cleaning.trigger.idle_after_ns(),
             IdleWork::Reclaim => self.reclaim.idle_after_ns(),
         }
     }
@@ -287,7 +285,7 @@ impl Ftl {
     /// The key of a policy that must know what the host is going to do, if there is one.
     #[inline]
     pub(crate) fn looks_ahead(&self) -> Option<&'static str> {
-        match (self.stream.needs().foresight, self.page_classes.looks_ahead()) {
+        match (self.separation.policy.needs().foresight, self.page_classes.looks_ahead()) {
             (true, _) => Some("ftl.stream.policy"),
             (false, true) => Some("ftl.page_class.policy"),
             (false, false) => None,
@@ -298,7 +296,8 @@ impl Ftl {
     /// foreseen another.
     #[cold]
     pub(crate) fn is_foreseen(&mut self, units: Range<u32>, is_trim: bool) -> bool {
-        let by_stream = !self.stream.needs().foresight || self.stream.on_accept(units.clone(), is_trim);
+        let by_stream = !self.separation.policy.needs().foresight
+            || self.separation.policy.on_accept(units.clone(), is_trim);
         by_stream && (!self.page_classes.looks_ahead() || self.page_classes.on_accept(units, is_trim))
     }
 
@@ -321,8 +320,7 @@ impl Ftl {
 
     /// What the separator of data has found, and the most blocks that streams have had open in one lane.
     pub fn stream_report(&self) -> (stream::Report, u32) {
-        let report = stream::Report { learns: self.stream.learns(), ..self.stream.report() };
-        (report, self.space.allocator.most_open())
+        (self.separation.report(), self.space.allocator.most_open())
     }
 
     /// Ages a block of the firmware's numbering, chips included.

@@ -13,14 +13,13 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 impl Ftl {
     /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
     pub(crate) fn restored(&mut self, fresh: Ftl, flash: &Flash) -> Verdict {
-        let Ftl { tables, gc_victim, gc_trigger, .. } = fresh;
+        let Ftl { tables, .. } = fresh;
         (self.tables.layout, self.tables.order, self.space.placement) =
             (tables.layout, tables.order, fresh.space.placement);
-        self.gc_victim.restored(gc_victim)?;
-        self.gc_trigger.restored(gc_trigger)?;
+        self.cleaning.restored(fresh.cleaning)?;
         self.ages.restored(fresh.ages)?;
         self.copies.restored(fresh.copies)?;
-        self.stream.restored(fresh.stream)?;
+        self.separation.restored(fresh.separation)?;
         self.page_classes.restored(fresh.page_classes)?;
         ensure(self.direct.is_idle(), "writes between two layers")?;
         self.direct = fresh.direct;
@@ -61,25 +60,14 @@ impl Ftl {
             ensure(can, "what is to leave a block")?;
         }
         self.work.check_moves(&self.tables, flash)?;
-        self.victims = fresh.victims;
         self.work.restored(fresh.work)?;
         self.check_pages(flash)?;
         self.check(flash)
     }
 
     /// Cleans by the policies of another from now on, as far as they are others: those begin cold.
-    pub(crate) fn clean_by(
-        &mut self,
-        other: &Ftl,
-        (victim, trigger): (bool, bool),
-        [from, to]: [&Configs<'_>; 2],
-    ) {
-        if victim {
-            self.gc_victim = other.gc_victim.clone();
-        }
-        if trigger {
-            self.gc_trigger = other.gc_trigger.clone();
-        }
+    pub(crate) fn clean_by(&mut self, other: &Ftl, changed: (bool, bool), [from, to]: [&Configs<'_>; 2]) {
+        self.cleaning.changed(&other.cleaning, changed);
         self.techniques.changed(from, to, &other.techniques);
     }
 

@@ -63,7 +63,7 @@ impl Slots {
         let Some(hits) = self.hits.get(slot.index()) else { return false };
         let hotness = self.hotness.classify(*hits);
         counts.hotness[hotness as usize] += 1;
-        b.ftl.leaves(lpn, hotness, can)
+        b.ftl.separation.leaves(&b.ftl.tables, lpn, hotness, can)
     }
 
     /// Where clean and dirty data leave in one order: frees clean slots whose turn it is while more are to be free,

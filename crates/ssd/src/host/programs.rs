@@ -52,7 +52,7 @@ impl Programs {
     /// Starts programs for as much dirty data as should be on its way and fits.
     #[inline(always)]
     pub fn start(&mut self, writes: &Writes, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
-        if slots.rules.one_list && b.ftl.stream.needs().promotes {
+        if slots.rules.one_list && b.ftl.separation.policy.needs().promotes {
             // Not only when something is dirty: what is clean may become so.
             slots.evict_clean(!writes.stalled.is_empty(), &mut commands.counts, b);
         }

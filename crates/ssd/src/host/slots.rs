@@ -71,7 +71,7 @@ impl Slots {
     /// Slots for data in several streams are used once there is such.
     #[inline]
     pub fn use_aside(&mut self, b: &mut Below<'_>) {
-        if self.staging.has_aside() && b.ftl.tells_apart() {
+        if self.staging.has_aside() && b.ftl.separation.tells_apart() {
             self.staging.give_aside();
             b.ftl.waits.come(Lack::Slot);
         }

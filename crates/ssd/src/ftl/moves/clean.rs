@@ -63,7 +63,7 @@ impl Ftl {
         if self.locks.are_on() {
             self.give_up_claims();
         }
-        let begins_anew = self.gc_trigger.ends_without_victims();
+        let begins_anew = self.cleaning.trigger.ends_without_victims();
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.
             if begins_anew && !self.work.lane_mut(lane).wanted {
@@ -114,8 +114,8 @@ impl Ftl {
         self.program_all_gathered(flash, lane, false);
     }
 
-    /// Begins a lane's next job: here is the order of work. The first that has something to do, and room for it, begins;
-    /// moves because of reads have begun before.
+    /// Begins a lane's next job. This is the order of work: the first with something to do, and room for it, begins. Moves
+    /// because of reads go before all of these.
     fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
         self.start_retirement(lane)
             || self.space.ring.is_used() && self.start_destage(lane)
@@ -152,15 +152,11 @@ impl Ftl {
         if !(self.work.lanes[lane.index()].wanted || lacks_room) {
             return false;
         }
-        if let Some(block) = self.choose_victim(lane) {
-            self.note_victim(block);
-            return self.begin(lane, block, Cause::Cleaning);
-        }
-        if self.space.ring.is_used() && self.destage_instead(lane) {
+        if self.start_victim(lane, |_, _| true) || self.space.ring.is_used() && self.destage_instead(lane) {
             return true;
         }
         // Nothing is worth it: a round of cleaning is over.
-        if self.gc_trigger.ends_without_victims() && self.work.lane_mut(lane).coming == 0 {
+        if self.cleaning.trigger.ends_without_victims() && self.work.lane_mut(lane).coming == 0 {
             self.work.lane_mut(lane).wanted = false;
         }
         false

@@ -90,7 +90,8 @@ impl Ftl {
         cause: Cause,
         unit: UnitRef,
     ) -> bool {
-        let stream = self.peek_stream_of_move(cause, &unit);
+        let (streams, clock) = (self.space.allocator.streams(), self.tables.clock);
+        let stream = self.separation.peek_move(streams, clock, cause, &unit);
         let source = self.tables.layout.page_of_unit(Pun(unit.source)).0;
         let from = self.tables.layout.locate(source);
         let next = self.space.allocator.peek(lane, stream, &self.tables.blocks);

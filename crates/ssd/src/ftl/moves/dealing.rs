@@ -202,7 +202,8 @@ impl Ftl {
         let Some(page) = self.next_of_target(lane, usize::from(target)) else {
             // What is in the controller goes where cleaning's data goes; the rest stays.
             for &mut unit in units {
-                self.gather_moved(lane, Cause::ReadReclaim, unit);
+                let unit = self.in_stream_of_move(Cause::ReadReclaim, unit);
+                self.work.gather(&self.page_classes, lane, unit);
             }
             let deal = &mut self.work.lane_mut(lane).deal;
             (deal.over, deal.cut_short) = (true, true);

@@ -188,7 +188,9 @@ impl Ftl {
     pub(in crate::ftl) fn tend_ring(&mut self, lane: LaneId) {
         let space = self.space.space(&self.tables, &self.work, lane);
         self.space.ring.ask(lane, &space);
-        while self.space.ring.lane(lane).owned < self.space.ring.lane(lane).target && self.can_spare(lane) {
+        while self.space.ring.lane(lane).owned < self.space.ring.lane(lane).target
+            && self.cleaning.can_spare(&self.tables, &self.space, &self.work, lane)
+        {
             let Some(block) = self.space.allocator.take_back(lane) else { return };
             self.space.ring.lane_mut(lane).put(block, &mut self.tables.blocks);
         }
@@ -196,16 +198,6 @@ impl Ftl {
         if ring.is_over(ring.owned) && ring.free() > ERASED {
             self.space.take_from_ring(&mut self.tables, &mut self.waits, lane);
         }
-    }
-
-    /// Whether a lane has a free block that neither the host nor moves need, so that none has to be cleaned for it.
-    fn can_spare(&self, lane: LaneId) -> bool {
-        let (free, work) = (self.space.allocator.free(lane), &self.work.lanes[lane.index()]);
-        let cleans = work.wanted
-            || self
-                .gc_trigger
-                .starts(free - free.min(1), &self.space.ring.limits(&self.tables, &self.work, lane));
-        free > self.work.reserve + 1 && !cleans && !self.space.ring.lane(lane).gives_room
     }
 
     /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
@@ -244,13 +236,10 @@ impl Ftl {
         if !lacks || self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most {
             return false;
         }
-        let Some(block) = self.choose_victim(lane) else { return false };
-        let frees = self.tables.layout.data_units_per_block() - self.tables.blocks.live(block);
-        if frees <= self.tables.layout.one_bit_units_per_block() {
-            return false;
-        }
-        self.note_victim(block);
-        self.begin(lane, block, Cause::Cleaning)
+        self.start_victim(lane, |tables, block| {
+            let frees = tables.layout.data_units_per_block() - tables.blocks.live(block);
+            frees > tables.layout.one_bit_units_per_block()
+        })
     }
 
     fn destage_next(&mut self, lane: LaneId) -> bool {

@@ -3,7 +3,7 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
-use crate::ftl::stream::{self, Moved, StreamId, Streams};
+use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::walk::PageUnits;
@@ -13,64 +13,11 @@ use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 use core::ops::Range;
 
-/// The stream of a unit that moves for this cause; `ask` is how the policy is asked.
-#[inline(always)]
-fn stream_for(
-    (policy, streams): (&mut stream::Policy, Streams),
-    cause: Cause,
-    unit: &UnitRef,
-    clock: u64,
-    ask: impl FnOnce(&mut stream::Policy, Moved) -> StreamId,
-) -> StreamId {
-    streams.only_for(cause).unwrap_or_else(|| {
-        streams.of_moved(ask(policy, Moved { lpn: Lpn(unit.lpn), cause, facts: unit.facts(), clock }))
-    })
-}
-
-/// The stream that a unit moved for this cause goes to.
-fn stream_of_move(
-    policy: (&mut stream::Policy, Streams),
-    cause: Cause,
-    unit: &UnitRef,
-    clock: u64,
-) -> StreamId {
-    stream_for(policy, cause, unit, clock, |policy, moved| policy.of_move(moved))
-}
-
 impl Ftl {
-    /// The stream that a unit moved for this cause would go to.
-    pub(in crate::ftl) fn peek_stream_of_move(&mut self, cause: Cause, unit: &UnitRef) -> StreamId {
-        let peek = |policy: &mut stream::Policy, moved| policy.peek_move(moved);
-        stream_for((&mut self.stream, self.space.allocator.streams()), cause, unit, self.tables.clock, peek)
-    }
-
     /// A unit moved for this cause, in the stream that it goes to.
     pub(in crate::ftl) fn in_stream_of_move(&mut self, cause: Cause, unit: UnitRef) -> UnitRef {
-        let to = stream_of_move(
-            (&mut self.stream, self.space.allocator.streams()),
-            cause,
-            &unit,
-            self.tables.clock,
-        );
-        unit.in_stream(to.0)
-    }
-
-    /// A unit waits for a page of its stream.
-    #[inline]
-    pub(in crate::ftl) fn gather_moved(&mut self, lane: LaneId, cause: Cause, unit: UnitRef) {
-        let to = stream_of_move(
-            (&mut self.stream, self.space.allocator.streams()),
-            cause,
-            &unit,
-            self.tables.clock,
-        );
-        let unit = unit.in_stream(to.0);
-        if self.page_classes.sorts() {
-            // It was asked about when it was read.
-            let class = self.page_classes.peek(Lpn(unit.lpn));
-            return self.work.lane_mut(lane).sorted.push(to, class, unit);
-        }
-        self.work.lane_mut(lane).gathered[to.index()].push(unit);
+        let (streams, clock) = (self.space.allocator.streams(), self.tables.clock);
+        unit.in_stream(self.separation.of_move(streams, clock, cause, &unit).0)
     }
 
     /// Programs full pages of gathered units, stream by stream; the rest too, if told so or nothing more will join
@@ -230,7 +177,7 @@ impl Ftl {
         if self.page_classes.sorts() {
             return self.sort_read(lane, (cause, block), units);
         }
-        let Ftl { tables: Tables { map, blocks, clock, .. }, stream, work, space, .. } = self;
+        let Ftl { tables: Tables { map, blocks, clock, .. }, separation, work, space, .. } = self;
         let gathered = &mut work.lanes[lane.index()].gathered;
         let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
         let streams = space.allocator.streams();
@@ -243,7 +190,7 @@ impl Ftl {
         }
         for unit in units {
             if is_there(unit) {
-                let to = stream_of_move((stream, streams), cause, unit, *clock);
+                let to = separation.of_move(streams, *clock, cause, unit);
                 gathered[to.index()].push(unit.in_stream(to.0));
             } else {
                 emptied |= blocks.arrive(block);
@@ -262,12 +209,8 @@ impl Ftl {
                 emptied |= self.tables.blocks.arrive(block);
                 continue;
             }
-            let to = stream_of_move(
-                (&mut self.stream, self.space.allocator.streams()),
-                cause,
-                unit,
-                self.tables.clock,
-            );
+            let (streams, clock) = (self.space.allocator.streams(), self.tables.clock);
+            let to = self.separation.of_move(streams, clock, cause, unit);
             // Destaging is no move (assumed: RHS leaves it open).
             let (class, lowered) = match cause {
                 Cause::Destage => (self.page_classes.peek(lpn), false),
@@ -362,7 +305,8 @@ impl Ftl {
                 return;
             }
         }
-        self.gather_moved(lane, op.cause, unit);
+        let unit = self.in_stream_of_move(op.cause, unit);
+        self.work.gather(&self.page_classes, lane, unit);
     }
 
     /// Of units that are about to be programmed, those that have died since they were read go no further. How many are

@@ -2,18 +2,24 @@
 
 use crate::executor::Pace;
 use crate::flash::op::Cause;
-use crate::ftl::Ftl;
-use crate::ftl::counts::VICTIM_BINS;
+use crate::ftl::separation::Separation;
 use crate::ftl::stream::{Among, CLASSES, LaneStreams, Policy, Victim};
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::LaneView;
+use crate::ftl::tables::layout::Layout;
+use crate::ftl::work::Work;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{RECLAIM, ROUTINE, Round};
+use crate::ftl::write::placement::Space;
+use crate::ftl::{Ftl, gc_trigger, gc_victim};
+use crate::restore::Verdict;
+use crate::rng::Rng;
 use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
 
 /// Where victims are looked for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(in crate::ftl) struct Victims {
+struct Victims {
     /// Live units of the blocks of a lane, but for those that are left out: made anew for each victim.
     #[serde(skip)]
     live: Vec<u32>,
@@ -69,84 +75,157 @@ impl Victims {
     }
 }
 
-impl Ftl {
-    /// Cleaning begins to empty a block.
-    pub(super) fn note_victim(&mut self, block: BlockId) {
-        let stream = self.space.allocator.streams().of_policy(self.tables.blocks.stream(block));
-        let (live, units) = (self.tables.blocks.live(block), self.tables.layout.data_units_per_block());
-        let class = usize::from(self.stream.class(stream)).min(CLASSES - 1);
-        if self.space.ring.is_used() {
-            self.space.ring.lane_mut(self.tables.layout.lane_of(block)).had_turn = false;
+/// When a lane is cleaned, and which block.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Cleaning {
+    pub victim: gc_victim::Policy,
+    pub trigger: gc_trigger::Policy,
+    rng: Rng,
+    among: Victims,
+}
+
+impl Cleaning {
+    /// By these policies; `is_asked` if the one that separates data says among which blocks.
+    pub(in crate::ftl) fn new(
+        (victim, trigger): (&gc_victim::Config, &gc_trigger::Config),
+        seed: u64,
+        is_asked: bool,
+        layout: &Layout,
+    ) -> Self {
+        Cleaning {
+            victim: gc_victim::Policy::build(victim),
+            trigger: gc_trigger::Policy::build(trigger),
+            rng: Rng::named(seed, "ftl/gc_victim"),
+            among: Victims::new(is_asked, layout.blocks_per_lane),
         }
-        let counts = &mut self.work.counts;
-        counts.victims[class] += 1;
-        counts.dead_victims[class] += u64::from(live == 0);
-        counts.victim_units[class] += u64::from(live);
-        let bin = (live as usize * (VICTIM_BINS - 1)).div_ceil(units as usize);
-        counts.victims_by_live[bin.min(VICTIM_BINS - 1)] += 1;
-        let (lane, clock) = (self.tables.layout.lane_of(block), self.tables.clock);
-        let (opened, filled) =
-            (self.tables.blocks.opened_at(block), clock - self.tables.blocks.age(block, clock));
-        self.stream.on_victim(Victim { stream, lane, opened, filled, clock, live, units });
     }
 
-    pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
-        let (limits, free) =
-            (self.space.ring.limits(&self.tables, &self.work, lane), self.space.allocator.free(lane));
-        let work = &self.work.lanes[lane.index()];
-        let wanted = if self.work.pace == Pace::Saturated {
+    /// Takes what follows from the configuration from a fresh one, and checks the rest.
+    pub(in crate::ftl) fn restored(&mut self, fresh: Cleaning) -> Verdict {
+        self.among = fresh.among;
+        self.victim.restored(fresh.victim)?;
+        self.trigger.restored(fresh.trigger)
+    }
+
+    /// Goes by the policies of another from now on, as far as they are others: those begin cold.
+    pub(in crate::ftl) fn changed(&mut self, other: &Cleaning, (victim, trigger): (bool, bool)) {
+        if victim {
+            self.victim = other.victim.clone();
+        }
+        if trigger {
+            self.trigger = other.trigger.clone();
+        }
+    }
+
+    /// Looks whether a lane is to be cleaned.
+    pub(in crate::ftl) fn update_wanted(
+        &self,
+        tables: &Tables,
+        space: &Space,
+        work: &mut Work,
+        lane: LaneId,
+    ) {
+        let (limits, free) = (space.ring.limits(tables, work, lane), space.allocator.free(lane));
+        let found = &work.lanes[lane.index()];
+        let wanted = if work.pace == Pace::Saturated {
             true
-        } else if work.wanted {
-            self.gc_trigger.goes_on(free + work.coming, &limits)
+        } else if found.wanted {
+            self.trigger.goes_on(free + found.coming, &limits)
         } else {
-            self.gc_trigger.starts(free + work.coming, &limits)
+            self.trigger.starts(free + found.coming, &limits)
         };
-        let (clock, work) = (self.tables.clock, self.work.lane_mut(lane));
+        let work = work.lane_mut(lane);
         if wanted && !work.wanted {
-            work.round = Round { began: clock, erases: work.erases };
+            work.round = Round { began: tables.clock, erases: work.erases };
         }
         work.wanted = wanted;
     }
 
-    pub(in crate::ftl) fn choose_victim(&mut self, lane: LaneId) -> Option<BlockId> {
+    /// Whether a lane has a free block that neither the host nor moves need, so that none has to be cleaned for it.
+    pub(in crate::ftl) fn can_spare(
+        &self,
+        tables: &Tables,
+        space: &Space,
+        work: &Work,
+        lane: LaneId,
+    ) -> bool {
+        let free = space.allocator.free(lane);
+        let cleans = work.lanes[lane.index()].wanted
+            || self.trigger.starts(free - free.min(1), &space.ring.limits(tables, work, lane));
+        free > work.reserve + 1 && !cleans && !space.ring.lane(lane).gives_room
+    }
+
+    /// The block of a lane that is cleaned next, if one can be and there is room.
+    pub(in crate::ftl) fn choose(
+        &mut self,
+        separation: &mut Separation,
+        (tables, space, work): (&Tables, &Space, &Work),
+        lane: LaneId,
+    ) -> Option<BlockId> {
+        let (layout, allocator) = (&tables.layout, &space.allocator);
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
-        let coming = self.work.lanes[lane.index()].coming > 0;
-        if coming
-            && !self.work.has_room(
-                &self.tables,
-                &self.space.allocator,
-                lane,
-                self.tables.layout.data_units_per_block(),
-                Cause::Cleaning,
-            )
-        {
+        let coming = work.lanes[lane.index()].coming > 0;
+        let whole = layout.data_units_per_block();
+        if coming && !work.has_room(tables, allocator, lane, whole, Cause::Cleaning) {
             return None;
         }
-        let first = self.tables.layout.first_block(lane).0;
-        let view: LaneView<'_> = self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock);
+        let first = layout.first_block(lane).0;
+        let view: LaneView<'_> = tables.blocks.lane_view(layout, lane, tables.clock);
         let chooser = &mut |view: &LaneView<'_>| {
-            let chosen = self.gc_victim.choose(view, &mut self.victim_rng)?;
+            let chosen = self.victim.choose(view, &mut self.rng)?;
             let can_be = view.eligible(chosen).is_some();
             assert!(can_be, "ftl.gc_victim chose block {chosen}, which cannot be cleaned");
             Some(chosen)
         };
-        let chosen = if self.tells_apart && self.victims.are_asked_for() {
-            let (filled_by, streams) =
-                (self.tables.blocks.lane_streams(&self.tables.layout, lane), self.space.allocator.streams());
+        let chosen = if separation.tells_apart() && self.among.are_asked_for() {
+            let (filled_by, streams) = (tables.blocks.lane_streams(layout, lane), allocator.streams());
             let lane = LaneStreams { blocks: &view, lane, filled_by, streams };
-            self.victims.choose(&mut self.stream, &lane, chooser)?
+            self.among.choose(&mut separation.policy, &lane, chooser)?
         } else {
             chooser(&view)?
         };
         let chosen = BlockId(first + chosen);
-        if self.work.fits(&self.tables, &self.space.allocator, lane, chosen, Cause::Cleaning) {
+        if work.fits(tables, allocator, lane, chosen, Cause::Cleaning) {
             return Some(chosen);
         }
-        let least = BlockId(
-            first
-                + self.tables.blocks.lane_view(&self.tables.layout, lane, self.tables.clock).least_live()?,
-        );
-        self.work.fits(&self.tables, &self.space.allocator, lane, least, Cause::Cleaning).then_some(least)
+        let least = BlockId(first + tables.blocks.lane_view(layout, lane, tables.clock).least_live()?);
+        work.fits(tables, allocator, lane, least, Cause::Cleaning).then_some(least)
+    }
+}
+
+impl Ftl {
+    /// Begins to clean the block that is chosen, if one is and it is worth it.
+    pub(super) fn start_victim(
+        &mut self,
+        lane: LaneId,
+        is_worth_it: impl Fn(&Tables, BlockId) -> bool,
+    ) -> bool {
+        let Ftl { cleaning, separation, tables, space, work, .. } = self;
+        let Some(block) = cleaning.choose(separation, (tables, space, work), lane) else { return false };
+        if !is_worth_it(tables, block) {
+            return false;
+        }
+        self.note_victim(block);
+        self.begin(lane, block, Cause::Cleaning)
+    }
+
+    /// Cleaning begins to empty a block.
+    fn note_victim(&mut self, block: BlockId) {
+        let Ftl { separation, tables, space, work, .. } = self;
+        let stream = space.allocator.streams().of_policy(tables.blocks.stream(block));
+        let (live, units) = (tables.blocks.live(block), tables.layout.data_units_per_block());
+        let (lane, clock) = (tables.layout.lane_of(block), tables.clock);
+        if space.ring.is_used() {
+            space.ring.lane_mut(lane).had_turn = false;
+        }
+        work.counts.note_victim(usize::from(separation.policy.class(stream)), live, units);
+        let (opened, filled) = (tables.blocks.opened_at(block), clock - tables.blocks.age(block, clock));
+        separation.policy.on_victim(Victim { stream, lane, opened, filled, clock, live, units });
+    }
+
+    /// Looks whether a lane is to be cleaned.
+    pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
+        self.cleaning.update_wanted(&self.tables, &self.space, &mut self.work, lane);
     }
 
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
@@ -224,10 +303,16 @@ mod tests {
         drive
     }
 
+    /// The block that is cleaned next.
+    fn chosen(ftl: &mut Ftl) -> Option<BlockId> {
+        let Ftl { cleaning, separation, tables, space, work, .. } = ftl;
+        cleaning.choose(separation, (tables, space, work), LaneId(0))
+    }
+
     /// The units of the block that is cleaned next: its stream, and where it comes in that.
     fn victim(drive: &mut Drive) -> (u32, u32) {
         let ftl = &mut drive.state.ftl;
-        let block = ftl.choose_victim(LaneId(0)).unwrap();
+        let block = chosen(ftl).unwrap();
         let first = ftl.tables.layout.first_unit(block).0;
         let lpn = ftl.tables.map.stored(crate::units::Pun(first)).0;
         (lpn % 3, lpn / 12)
@@ -265,7 +350,7 @@ mod tests {
     #[test]
     fn a_block_is_cleaned_if_it_can_be() {
         let left = [[4, 3, 2, 1, 4, 4], [1; 6], [1; 6]];
-        let chosen = |left, block| drive(Among::This(block), left).state.ftl.choose_victim(LaneId(0));
+        let chosen = |left, block| super::tests::chosen(&mut drive(Among::This(block), left).state.ftl);
         let is_full = |block: &u32| (0..6).any(|at| left[0][at as usize] == 4 && 3 * at == *block);
         for block in (0..18).filter(|block| !is_full(block)) {
             assert_eq!(chosen(left, block), Some(BlockId(block)));

@@ -12,12 +12,12 @@ pub(in crate::ftl) mod walk;
 
 use crate::executor::Pace;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind};
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::counts::FtlCounts;
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::read_reclaim::MAX_PAGE_TYPES as TYPES;
-use crate::ftl::stream::Streams;
+use crate::ftl::stream::{StreamId, Streams};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
@@ -26,7 +26,7 @@ use crate::ftl::work::job::Job;
 use crate::ftl::work::walk::Pages;
 use crate::restore::{Verdict, ensure};
 use crate::sections::Sections;
-use crate::units::{BlockId, LaneId, Pun};
+use crate::units::{BlockId, LaneId, Lpn, Pun};
 use candidates::Candidates;
 use core::cmp::Reverse;
 use deal::Deal;
@@ -142,6 +142,17 @@ impl Work {
     #[inline]
     pub(in crate::ftl) fn lane_mut(&mut self, lane: LaneId) -> &mut LaneWork {
         &mut self.lanes[lane.index()]
+    }
+
+    /// A unit waits for a page of its stream.
+    #[inline]
+    pub(in crate::ftl) fn gather(&mut self, classes: &PageClasses, lane: LaneId, unit: UnitRef) {
+        let (to, work) = (StreamId(unit.facts().stream() as u8), self.lane_mut(lane));
+        if classes.sorts() {
+            // It was asked about when it was read.
+            return work.sorted.push(to, classes.peek(Lpn(unit.lpn)), unit);
+        }
+        work.gathered[to.index()].push(unit);
     }
 
     /// Takes what follows from the configuration from a fresh one.

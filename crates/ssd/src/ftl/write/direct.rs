@@ -67,7 +67,11 @@ impl Ftl {
         for (n, page_units) in lpns.chunks(units_per_page).enumerate() {
             self.tables.prefetch_ahead(lpns, n * units_per_page, page_units.len());
             for &lpn in page_units {
-                self.stream_of_write(Lpn(lpn), Said::default(), false);
+                self.separation.of_write(
+                    self.space.allocator.streams(),
+                    self.tables.clock,
+                    (Lpn(lpn), Said::default(), false),
+                );
             }
             match self.write_page(flash, stream, page_units, moved) {
                 Written::Done => {}
@@ -94,7 +98,14 @@ impl Ftl {
         }
         for (n, &lpn) in lpns.iter().enumerate() {
             self.tables.prefetch_ahead(lpns, n, 1);
-            let at = self.stream_of_write(Lpn(lpn), Said::default(), false).index();
+            let at = self
+                .separation
+                .of_write(
+                    self.space.allocator.streams(),
+                    self.tables.clock,
+                    (Lpn(lpn), Said::default(), false),
+                )
+                .index();
             self.direct.waiting[at].push(lpn);
             if self.direct.waiting[at].len() == units_per_page {
                 match self.write_waiting(flash, at, moved) {

@@ -2,7 +2,7 @@
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::stream::{Leaving, Said, StreamId, Written};
+use crate::ftl::stream::{Said, StreamId};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::Work;
@@ -11,7 +11,7 @@ use crate::ftl::write::waits::{Lack, Waits};
 use crate::ftl::{Ftl, Programmed};
 use crate::nand::Outcome;
 use crate::observe::Effect;
-use crate::signals::{Facts, Hotness};
+use crate::signals::Facts;
 use crate::units::{Lpn, NONE, OpId, Ppn, Pun, SlotId};
 
 /// Why a unit waits to be programmed.
@@ -132,7 +132,8 @@ impl Ftl {
 
     #[inline(always)]
     fn offer_to(&mut self, slot: SlotId, (lpn, bytes): (Lpn, u32), said: Said, first: bool, offer: Offer) {
-        let stream = self.stream_of_write(lpn, said, offer != Offer::New);
+        let (streams, clock) = (self.space.allocator.streams(), self.tables.clock);
+        let stream = self.separation.of_write(streams, clock, (lpn, said, offer != Offer::New));
         // What hosts say beyond what is known must not turn into something else.
         let priority = u64::from(said.hints.priority.min(3));
         let class = u64::from(match self.locks.are_on() {
@@ -164,30 +165,6 @@ impl Ftl {
         };
         self.work.counts.heat_lowers += u64::from(lowered);
         if self.gather.sorts() { class } else { 0 }
-    }
-
-    /// The stream that a unit the host has written goes to.
-    #[inline]
-    pub(super) fn stream_of_write(&mut self, lpn: Lpn, said: Said, again: bool) -> StreamId {
-        let stream = self.stream.of_write(Written { lpn, said, clock: self.tables.clock, again });
-        let takes = self.space.allocator.streams().is_of_host(stream);
-        assert!(takes, "ftl.stream put host data in stream {}, which takes none", stream.0);
-        self.tells_apart |= stream.0 > 0;
-        stream
-    }
-
-    /// Whether anything went to another stream than the first.
-    #[inline]
-    pub fn tells_apart(&self) -> bool {
-        self.tells_apart
-    }
-
-    /// The data of a unit leaves DRAM, clean or dirty. True: it is to be written once more, although it is clean.
-    pub fn leaves(&mut self, lpn: Lpn, hotness: Hotness, is_clean: bool) -> bool {
-        let lies = if is_clean { self.tables.map.lookup(lpn) } else { Pun::NONE };
-        let lies_in =
-            lies.is_some().then(|| self.tables.blocks.stream(self.tables.layout.block_of_unit(lies)));
-        self.stream.on_leave(Leaving { lpn, hotness, lies_in })
     }
 
     /// The host has written again to a unit that waits. It goes before others; where data is sorted by class, only if

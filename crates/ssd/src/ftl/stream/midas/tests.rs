@@ -184,7 +184,7 @@ fn drive_of(blocks: u32, pages: u32, over_provisioning: f64) -> DriveConfig {
 }
 
 fn policy_of(drive: &mut Drive) -> &mut Policy {
-    let crate::ftl::stream::Policy::Midas(policy) = &mut drive.state.ftl.stream else { unreachable!() };
+    let crate::ftl::stream::Policy::Midas(policy) = &mut drive.state.ftl.separation.policy else { unreachable!() };
     policy
 }
 
@@ -200,7 +200,8 @@ fn a_group_above_its_size_is_first_in_first_out() {
     let victim = |drive: &mut Drive, size: u32| {
         let policy = policy_of(drive);
         (policy.chain.end, policy.chain.blocks[usize::from(FIRST)]) = (FIRST + 1, size);
-        drive.state.ftl.choose_victim(LaneId(0))
+        let crate::ftl::Ftl { cleaning, separation, tables, space, work, .. } = &mut drive.state.ftl;
+        cleaning.choose(separation, (tables, space, work), LaneId(0))
     };
     // Where it is not above it, the last has nothing, and `ftl.gc_victim` chooses among all.
     assert_eq!(victim(&mut drive, 18), Some(BlockId(3)));
