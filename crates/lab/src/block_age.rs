@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssd::{Drive, DriveConfig, Stats, ftl::age_marker};
+use ssd::{Drive, DriveConfig, Stats, ftl::techniques::age_marker};
 
 /// A whole life, on the scale of ages.
 const LIFE: f64 = age_marker::LIFE as f64;

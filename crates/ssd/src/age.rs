@@ -490,7 +490,7 @@ impl AgeStep {
         let before: Vec<u32> = (0..chip.blocks()).map(|block| chip.erase_count(block)).collect();
         chip.cycle_to(to, dwell);
         for counted in (0..).zip(before).filter(|(_, before)| *before < to) {
-            ftl.ages.note_cycles(chip, counted, rest);
+            ftl.note_cycles(chip, counted, rest);
         }
         ftl.reclaim.forget_reads_of_younger(&ftl.tables, to);
         for block in (0..ftl.tables.layout.blocks()).map(BlockId) {

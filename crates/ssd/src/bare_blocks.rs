@@ -2,16 +2,16 @@
 //! many drives, in steps of many cycles.
 
 use crate::drive_config::DriveConfig;
-use crate::ftl::ages::Ages;
+use crate::ftl::wear::BareWear;
 use crate::nand::Chip;
 use crate::nand::aging::build::dwell_of;
 use crate::nand::aging::tables::{Dwell, MOST_CYCLES, TICKS_PER_MINUTE};
 
-/// Blocks of chips whose cells age, numbered plane by plane, with their ages as `ftl.age_marker` has them.
+/// Blocks of chips whose cells age, numbered plane by plane, with their ages as the firmware estimates them.
 #[derive(Clone, Debug)]
 pub struct BareBlocks {
     chip: Chip,
-    ages: Ages,
+    wear: BareWear,
     dwell: Dwell,
     /// Ticks of the cells' clock that each dwell takes.
     rest: u32,
@@ -28,8 +28,8 @@ impl BareBlocks {
         let mut chip = chip.with_cells(cfg).ok()?;
         let dwell = dwell_of(chip.cells()?, dwell_minutes);
         let rest = libm::round(dwell_minutes * f64::from(TICKS_PER_MINUTE)) as u32;
-        let ages = Ages::new(&cfg.age_marker, &mut chip);
-        Some(BareBlocks { chip, ages, dwell, rest })
+        let wear = BareWear::new(&cfg.techniques(), cfg, &mut chip);
+        Some(BareBlocks { chip, wear, dwell, rest })
     }
 
     /// How many there are.
@@ -42,9 +42,9 @@ impl BareBlocks {
         self.chip.erase_count(block)
     }
 
-    /// Age of a block, in 1/4096 of its life, as the marker tells it; 0 where none does.
+    /// Age of a block, in 1/4096 of its life, as the firmware estimates it; 0 where it does not.
     pub fn age_q12(&self, block: u32) -> u32 {
-        self.ages.age_q12(block, self.cycles(block))
+        self.wear.age_q12(block, self.cycles(block))
     }
 
     /// Cycles of the average block, of the reference dwell, that make as many errors as this block has.
@@ -60,9 +60,7 @@ impl BareBlocks {
             return false;
         }
         self.chip.cycle_block(block, more, self.dwell);
-        if self.ages.act() {
-            self.ages.on_cycles(&mut self.chip, block, before, Some(self.rest));
-        }
+        self.wear.note_cycles(&mut self.chip, (block, before), self.rest);
         true
     }
 }

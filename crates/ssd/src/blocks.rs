@@ -22,8 +22,7 @@ pub struct BlockRow {
     pub programmed_units: u32,
     /// Erases.
     pub erases: u32,
-    /// Share of its life that is behind it, in 1/4096, as the firmware's marker tells (`ftl.age_marker`); 0 where none
-    /// does.
+    /// Share of its life that is behind it, in 1/4096, as the firmware estimates it; 0 where it does not.
     pub wear_q12: u16,
     /// Mapping units that the host has written since it was filled; none of a block that is not full.
     pub age_units: Option<u64>,
@@ -116,10 +115,9 @@ impl Blocks<'_> {
         self.ftl.tables.full_blocks().collect()
     }
 
-    /// Age of a physical block as the firmware's marker has it (`ftl.age_marker`), in 1/4096 of its life; 0 where none
-    /// tells it.
+    /// Age of a physical block as the firmware estimates it, in 1/4096 of its life; 0 where it does not.
     pub fn age_q12(self, block: u32) -> u32 {
-        self.ftl.ages.age_now_q12(&self.flash.chip, block)
+        self.ftl.age_q12(&self.flash.chip, block)
     }
 
     /// The most that any page with live data is disturbed now, in 1/4096 of what it stands; `None` where cells do not

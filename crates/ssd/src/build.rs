@@ -7,7 +7,6 @@ use crate::events::EventQueue;
 use crate::executor::Executor;
 use crate::external::ExternalPolicies;
 use crate::flash::{Flash, Room};
-use crate::ftl::ages::Ages;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::techniques::COLD_CAUSES;
@@ -96,16 +95,15 @@ impl State {
         let ftl = Ftl::new(cfg, &configs, layout.clone(), order, (stream, streams), host.slots(), |block| {
             chip.erase_count(block)
         });
-        let ages = Ages::new(&cfg.age_marker, &mut chip);
-        let read_voltage = cfg.voltages(&chip, ages.off_bits(&chip))?;
-        let mut ftl = ftl.with_ages(ages, &chip);
+        let mut ftl = ftl.above(&mut chip);
+        let read_voltage = cfg.voltages(&chip, ftl.wear_off_bits(&chip))?;
         let host = host.above(&ftl);
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
         let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
         let room = Room { host: operations, moves: ftl.operations_of_moves(operations) };
         let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), ftl.with_copies(chip), room);
-        ftl.ages.tell_ages(&mut flash);
+        ftl.tell_wear(&mut flash);
         given.take_over(&mut ftl);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 9;
         let pending = pending + g.dies() as usize * flash.void_events_at_most();

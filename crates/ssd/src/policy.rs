@@ -28,7 +28,6 @@ techniques! { families! {
     {
         crate::flash::preemption::FAMILY,
         crate::flash::read_voltage::FAMILY,
-        crate::ftl::age_marker::FAMILY,
         crate::ftl::gc_trigger::FAMILY,
         crate::ftl::gc_victim::FAMILY,
         crate::ftl::migration::FAMILY,

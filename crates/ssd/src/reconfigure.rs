@@ -123,7 +123,7 @@ pub(crate) fn reconfigured(
     state.restored(fresh).map_err(ReconfigureError::Unfit)?;
     if reads_otherwise {
         let State { ftl, flash, .. } = &mut state;
-        ftl.ages.tell_ages(flash);
+        ftl.tell_wear(flash);
     }
     Ok(state)
 }

@@ -13,6 +13,8 @@ macro_rules! techniques {
         $callback! {
             $($own)*
             @techniques
+            /// How old a block is.
+            age_marker: Ages = "ftl.age_marker", cause AgeCheck(9) "age_check";
             /// Which blocks swap data.
             wear_leveling: WearLeveling = "ftl.wear_leveling", cause WearLeveling(3) "wear_leveling",
                 external LanePolicy;

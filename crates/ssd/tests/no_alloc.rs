@@ -166,7 +166,7 @@ fn no_allocation_under_reclaim_that_deals() {
 fn no_allocation_with_whole_pages_and_copyback() {
     let mut cfg = small();
     cfg.mapping.unit = ssd::sections::MappingUnit::Page;
-    cfg.migration = ssd::ftl::migration::Config::named("copyback_by_cycles").unwrap();
+    support::every::select(&mut cfg, "ftl.migration", "copyback_by_cycles");
     cfg.timing.cache_operations = true;
     for executor in [Executor::Timed, Executor::Functional] {
         assert_loop_allocates_nothing(&cfg, executor, "whole pages");

@@ -12,7 +12,7 @@ use crate::table::grid;
 use ssd::DriveConfig;
 use ssd::bare_blocks::BareBlocks;
 use ssd::config::ConfigErrors;
-use ssd::ftl::age_marker;
+use ssd::ftl::techniques::age_marker;
 use ssd::nand::cell::{CellModel, CellPart};
 use ssd::rng::{Rng, mix};
 use ssd::sections::{ErrorModel, Errors};

@@ -207,7 +207,7 @@ impl DriveConfig {
     fn check_migration(&self, conflicts: &mut Conflicts) {
         let sorts = page_class::Policy::build(&self.page_class).sorts();
         let sorted_by = sorts.then(|| self.page_class.name());
-        let misfit = migration::misfit(&self.migration, self, &self.age_marker, sorted_by);
+        let misfit = migration::misfit(&self.migration, self, sorted_by);
         if let Some(Misfit { keys, found, allowed }) = misfit {
             conflicts.add(keys, found, &allowed);
         }

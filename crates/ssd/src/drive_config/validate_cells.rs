@@ -5,7 +5,8 @@ use super::validate::Conflicts;
 use crate::config::member::Misfit;
 use crate::config::{ConfigErrors, presets};
 use crate::flash::{PROGRAM_MODES, read_voltage};
-use crate::ftl::{age_marker, program_mode, read_reclaim, sanitize, stream};
+use crate::ftl::techniques::{Beside, Needs};
+use crate::ftl::{migration, program_mode, read_reclaim, sanitize, stream};
 use crate::host::{buffer, hotness};
 use crate::nand::aging::Uses;
 use crate::nand::{Chip, Sanitizing, gray};
@@ -19,22 +20,11 @@ impl DriveConfig {
         if let Some(Misfit { keys, found, allowed }) = program_mode::misfit(&self.program_mode, self) {
             conflicts.add(keys, found, &allowed);
         }
-        if let Some(Misfit { keys, found, allowed }) = age_marker::misfit(&self.age_marker, self) {
+        let clashes = self.techniques().clashes(&self.beside());
+        for Misfit { keys, found, allowed } in self.techniques().misfits(self).into_iter().chain(clashes) {
             conflicts.add(keys, found, &allowed);
         }
-        for Misfit { keys, found, allowed } in self.techniques().misfits(self) {
-            conflicts.add(keys, found, &allowed);
-        }
-        for (key, by) in self.techniques().need_ages() {
-            if age_marker::Policy::build(&self.age_marker).acts() {
-                continue;
-            }
-            let marker = self.age_marker.name();
-            let found = format!("\"{by}\", which goes by ages, with ages by \"{marker}\", which has none");
-            let keys = [key, "ftl.age_marker.policy"];
-            conflicts.add(&keys, found, "ftl.age_marker.policy = \"real_wear\", or another marker with ages");
-        }
-        self.check_age_of_one_bit(conflicts);
+        self.check_ages(conflicts);
         self.check_voltages(conflicts);
         let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
         if self.errors.model == ErrorModel::None {
@@ -79,19 +69,44 @@ impl DriveConfig {
         }
     }
 
-    /// Markers are fitted on blocks that are never used with one bit a cell.
-    fn check_age_of_one_bit(&self, conflicts: &mut Conflicts) {
-        if self.slc_blocks_per_lane() > 0 && age_marker::Policy::build(&self.age_marker).acts() {
-            let (cache, marker) = (self.slc_cache.name(), self.age_marker.name());
-            let found = format!(
-                "ages by \"{marker}\", which counts erases as whole cycles, with a cache (\"{cache}\")"
-            );
-            let allowed = "ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\"";
-            conflicts.add(&["ftl.age_marker.policy", "ftl.slc_cache.policy"], found, allowed);
+    /// What techniques are told of other policies.
+    fn beside(&self) -> Beside<'_> {
+        Beside { cache: (self.slc_blocks_per_lane() > 0).then(|| self.slc_cache.name()) }
+    }
+
+    /// Is told of the ages of blocks what policies go by?
+    fn check_ages(&self, conflicts: &mut Conflicts) {
+        let reads = self.reads_by_age().then(|| Needs {
+            errors: true,
+            key: "flash.read_voltage.policy",
+            by: format!("voltages by \"{}\"", self.read_voltage.name()),
+            or: None,
+        });
+        let others = [migration::needs_ages(&self.migration), reads].into_iter().flatten();
+        let tells = self.techniques().tells();
+        for Needs { errors, key, by, or } in self.techniques().needs().into_iter().chain(others) {
+            let or = or.map(|or| format!("; {or}")).unwrap_or_default();
+            let Some(tells) = &tells else {
+                conflicts.add(
+                    &[key],
+                    format!("{by}, with blocks whose ages nothing tells"),
+                    "another policy",
+                );
+                continue;
+            };
+            if (errors && tells.errors) || (!errors && tells.ages) {
+                continue;
+            }
+            let (lacks, another) = match errors {
+                true => ("estimates no errors", "another fitted marker"),
+                false => ("has none", "another marker with ages"),
+            };
+            let found = format!("{by}, with ages by \"{}\", which {lacks}", tells.name);
+            conflicts.add(&[key, tells.key], found, &format!("{}, or {another}{or}", tells.better));
         }
     }
 
-    /// Do voltages by age have ages, and cells that they fit?
+    /// Do voltages by age have cells that age?
     fn check_voltages(&self, conflicts: &mut Conflicts) {
         if !self.reads_by_age() {
             return;
@@ -102,13 +117,6 @@ impl DriveConfig {
             let allowed =
                 "nand.errors.model = \"cells\", or flash.read_voltage.policy = \"default_sequence\"";
             conflicts.add(&[policy, "nand.errors.model"], found, allowed);
-        }
-        let marker = age_marker::Policy::build(&self.age_marker);
-        if !marker.is_fitted() {
-            let name = self.age_marker.name();
-            let found = format!("voltages by \"{by}\", with ages by \"{name}\", which estimates no errors");
-            let allowed = "ftl.age_marker.policy = \"real_wear\", or another fitted marker";
-            conflicts.add(&[policy, "ftl.age_marker.policy"], found, allowed);
         }
     }
 
@@ -138,7 +146,10 @@ impl DriveConfig {
             let mut conflicts = Conflicts(Vec::new());
             let found = format!("voltages by \"{}\": {why}", self.read_voltage.name());
             let allowed = "another flash.read_voltage.policy, or a more accurate age marker";
-            conflicts.add(&["flash.read_voltage.policy", "ftl.age_marker.policy"], found, allowed);
+            let keys = ["flash.read_voltage.policy"]
+                .into_iter()
+                .chain(self.techniques().tells().map(|tells| tells.key));
+            conflicts.add(&keys.collect::<Vec<_>>(), found, allowed);
             ConfigErrors(conflicts.0)
         })?;
         Ok(policy)

@@ -96,8 +96,6 @@ techniques! { causes! {
         Promote(7) "promote",
         /// Data leaves the cache of blocks of one bit a cell (`ftl.slc_cache`).
         Destage(8) "destage",
-        /// The first page of a block is read once it is programmed: its errors tell the age of the block.
-        AgeCheck(9) "age_check",
         /// Data that nobody must read any more is kept from being read.
         Sanitize(10) "sanitize",
     }
@@ -323,6 +321,12 @@ pub struct Op {
 pub(crate) const NOMINAL: u16 = 4_096;
 
 impl Op {
+    /// Whether it is a read of the drive's own that carries no unit: all that it is for is what the cells show.
+    #[inline]
+    pub(crate) const fn is_look(&self) -> bool {
+        matches!(self.kind, OpKind::Read) && self.units == 0 && !self.cause.is_for_host()
+    }
+
     /// Its line at the die.
     #[inline(always)]
     pub(super) fn line(&self) -> usize {

@@ -14,7 +14,7 @@ impl Ftl {
     pub fn on_done(&mut self, flash: &mut Flash, id: OpId) {
         let &Op { kind, cause, at, ppn, outcome, .. } = flash.pool.get(id);
         if at.page == 0 && matches!(kind, OpKind::Program | OpKind::Copyback) {
-            self.check_first_page(flash, id);
+            self.first_programmed(flash, id);
         }
         match (kind, cause) {
             (OpKind::Program, Cause::Host | Cause::Promote) => self.on_host_program(flash, id, ppn, outcome),
@@ -26,7 +26,7 @@ impl Ftl {
     pub(in crate::ftl) fn on_own_done(&mut self, flash: &mut Flash, id: OpId) {
         let op = *flash.pool.get(id);
         match (op.kind, op.cause) {
-            (OpKind::Read, Cause::AgeCheck) => self.on_age_check(flash, id, &op),
+            (OpKind::Read, _) if op.is_look() => self.on_first_page(flash, id, &op),
             (OpKind::Erase, _) => self.on_erased(flash, id, &op),
             (OpKind::Read, Cause::Replication) => self.on_replica_read(flash, id, &op),
             (_, Cause::Replication) => self.on_replica_programmed(flash, id, &op),
@@ -78,7 +78,7 @@ impl Ftl {
         if self.tables.blocks.state(block) != BlockState::Erasing {
             return self.on_late_erase(flash, block, op);
         }
-        self.ages.note_erase(&mut self.tables, &mut self.work, flash, block, op.at.block);
+        self.member_erased(flash, block, op.at.block);
         if self.locks.are_on() && self.tables.layout.span > 1 {
             self.locks.note_erased_member(&self.tables, &mut self.work, block, op.at.block);
         }
@@ -100,9 +100,8 @@ impl Ftl {
         if destaged {
             self.space.ring.lane_mut(lane).leaving -= 1;
         }
-        let is_dead = self.ages.is_dead(&self.tables.blocks, block);
-        if self.tables.blocks.is_failing(block) || is_dead {
-            self.work.counts.age_retired += u64::from(is_dead);
+        let is_spent = self.is_spent(block);
+        if self.tables.blocks.is_failing(block) || is_spent {
             self.retire(block);
         } else {
             if self.tables.blocks.is_one_bit(block) {
@@ -163,30 +162,5 @@ impl Ftl {
         self.locks.end_lock(&mut self.tables, &mut self.work, block, op);
         // What is next is looked at when all that has ended is known: a program may have.
         self.locks.look_soon(&mut self.work.looks, lane);
-    }
-
-    /// The first page of a block is programmed: its errors are asked for, by a read. The block waits for that as for a
-    /// program: nothing empties it before.
-    #[inline(never)]
-    pub(in crate::ftl) fn check_first_page(&mut self, flash: &mut Flash, id: OpId) {
-        let op = *flash.pool.get(id);
-        if !self.ages.read_first_pages() || op.outcome == Outcome::Fail || flash.is_instant() {
-            return;
-        }
-        self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);
-        let bytes = self.tables.layout.units_per_page * self.tables.layout.unit_bytes;
-        let read = Op { bytes, ..self.space.ring.op(&self.tables, OpKind::Read, Cause::AgeCheck, op.ppn) };
-        self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
-        self.issue(flash, read, &[]);
-    }
-
-    /// The first page of a block was read.
-    pub(in crate::ftl) fn on_age_check(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        flash.pool.remove(id);
-        let block = self.tables.layout.block_of_page(op.ppn).0;
-        self.ages.on_first_page(&mut flash.chip, op.at.block);
-        self.ages.update_age(&mut self.tables, &mut self.work, flash, block);
-        self.work.counts.age_checks += 1;
-        self.after_program(block, false);
     }
 }

@@ -3,8 +3,6 @@
 //! A state machine with an outbox: it is told what was written, read and done, changes its tables, and issues flash
 //! operations. Whether time passes until they are done is the executor's matter.
 
-pub mod age_marker;
-pub(crate) mod ages;
 mod chips;
 mod contexts;
 mod counts;
@@ -30,12 +28,12 @@ pub mod slc_cache;
 pub mod stream;
 pub mod tables;
 pub mod techniques;
+pub(crate) mod wear;
 pub mod work;
 pub mod write;
 
 use crate::flash::Flash;
 use crate::flash::op::OpTimes;
-use crate::ftl::ages::Ages;
 use crate::ftl::locks::Locks;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::program_mode::ProgramModes;
@@ -138,8 +136,6 @@ pub struct Ftl {
     pub(crate) direct: Direct,
     /// What is copied inside the chips.
     copies: Copies,
-    /// How worn blocks are, as a marker tells.
-    pub(crate) ages: Ages,
     /// What nobody may read any more.
     pub(crate) locks: Locks,
     pub(crate) techniques: Techniques,
@@ -228,7 +224,6 @@ impl Ftl {
             separation: Separation::new(stream),
             direct: Direct::new(streams, layout.units_per_page),
             copies: Copies::new(policies.migration, layout.blocks(), layout.pages_per_block),
-            ages: Ages::default(),
             locks,
             techniques,
             tables,
@@ -243,20 +238,10 @@ impl Ftl {
         if self.copies.are_made() { chip.with_copies() } else { chip }
     }
 
-    /// The same with blocks whose ages are told.
-    pub(crate) fn with_ages(mut self, ages: Ages, chip: &Chip) -> Self {
-        self.ages = ages;
-        if let Some(cells) = chip.cells() {
-            self.copies.learn(cells);
-        }
-        self.outbox.reserve(self.ages.age_checks_at_most());
-        self
-    }
-
     /// Flash operations that moves may have in flight at once, beside so many of the host's: they are kept for them.
     pub fn operations_of_moves(&self, of_host: usize) -> usize {
         let locks = self.locks.operations_at_most();
-        let moves = self.work.operations_at_most() + self.ages.age_checks_at_most() + locks;
+        let moves = self.work.operations_at_most() + self.techniques.operations_at_most() + locks;
         moves + self.work.late_erases_at_most(&self.tables, &self.space.allocator, of_host + moves)
     }
 
@@ -307,7 +292,6 @@ impl Ftl {
         let locks = self.locks.bytes() + self.tables.facts.bytes();
         let all = self.tables.map.bytes()
             + read_reclaim
-            + self.ages.bytes()
             + self.techniques.bytes()
             + self.copies.bytes()
             + locks
@@ -330,9 +314,9 @@ impl Ftl {
             let physical = self.tables.layout.member(block, k).block;
             let before = flash.chip.erase_count(physical);
             flash.chip.set_erase_count(physical, cycles);
-            self.ages.note_cycles(&mut flash.chip, (physical, before), None);
+            self.note_cycles(&mut flash.chip, (physical, before), None);
         }
-        self.ages.update_age(&mut self.tables, &mut self.work, flash, block);
+        self.update_wear(flash, block);
     }
 
     /// Checks that counts and tables agree (slow); the error names the first place where they do not.

@@ -17,7 +17,6 @@ impl Ftl {
         (self.tables.layout, self.tables.order, self.space.placement) =
             (tables.layout, tables.order, fresh.space.placement);
         self.cleaning.restored(fresh.cleaning)?;
-        self.ages.restored(fresh.ages)?;
         self.copies.restored(fresh.copies)?;
         self.separation.restored(fresh.separation)?;
         self.page_classes.restored(fresh.page_classes)?;
@@ -92,8 +91,9 @@ impl Ftl {
                 return ensure(op.tag == self.tables.layout.lane_of(block).0, "a lock of another lane");
             }
             _ if is_of_host => Ok(()),
-            OpKind::Read if op.cause == Cause::AgeCheck => {
-                return ensure(op.units == 0 && op.at.page == 0, "a read for the age of a block");
+            OpKind::Read if op.is_look() => {
+                let is_asked = self.techniques.read_first_pages() == Some(op.cause);
+                return ensure(is_asked && op.at.page == 0, "a read for nothing");
             }
             OpKind::Read if op.cause == Cause::Replication => {
                 within("block that takes a replica", [op.tag], flash.chip.blocks() as usize)

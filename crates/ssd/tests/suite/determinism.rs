@@ -124,7 +124,7 @@ fn the_golden_hashes_hold() {
     pages.mapping.unit = MappingUnit::Page;
     pages.scheduling.multi_plane = false;
     pages.timing.cache_operations = true;
-    pages.migration = ssd::ftl::migration::Config::named("copyback_always").unwrap();
+    pages.section_mut("ftl.migration").unwrap().select("copyback_always").unwrap();
     let mut faulty = with_policy("buffer", "none");
     faulty.reliability.program_fail_ppm = 300.0;
     faulty.reliability.erase_fail_ppm = 2_000.0;

@@ -68,7 +68,7 @@ fn against_the_others(fields: &[&Field]) -> Vec<Values> {
 fn try_ends(name: &str, chosen: fn(&[&Field]) -> Vec<Values>) {
     let family = FAMILIES.iter().find(|family| family.section() == name).expect("a family");
     let (mut served, mut refused) = (0, Vec::new());
-    for policy in family.members {
+    for policy in family.members.iter().filter(|policy| every::is_possible(name, policy.name)) {
         for moves in [MovesOfFirst::Apart, MovesOfFirst::Joined] {
             let mut usual = roomy(family, policy.name);
             usual.allocation.moves = moves;

@@ -1,5 +1,6 @@
 //! The shipped presets, and what follows from a configuration: counts, capacities, lanes.
 
+use crate::support::every::is_possible;
 use ssd::config::{ConfigErrors, Layer, presets};
 use ssd::drive_config::{Resolved, resolve};
 use ssd::nand::cell::{CellModel, CellState};
@@ -255,7 +256,7 @@ fn families_and_their_sections_agree() {
             family(&info.section()).map(|family| family.path),
             family(info.path).map(|family| family.path)
         );
-        for member in info.members {
+        for member in info.members.iter().filter(|member| is_possible(&info.section(), member.name)) {
             section.select(member.name).expect("a member");
             assert_eq!(section.policy(), Some(member.name));
             for field in member.fields {
@@ -270,7 +271,7 @@ fn families_and_their_sections_agree() {
                 ("ftl/program_mode", "hire") => format!("preset = \"hire\"\n{hot}{counts}"),
                 ("ftl/program_mode", _) => "preset = \"hire\"\n".to_owned(),
                 ("ftl/stream", "hotness") => counts.to_owned(),
-                ("ftl/age_marker", "pe_tprog" | "pe_tprog_ber" | "real_wear") => {
+                ("ftl/techniques/age_marker", "pe_tprog" | "pe_tprog_ber" | "real_wear") => {
                     "preset = \"aged_tlc\"\n".to_owned()
                 }
                 ("ftl/techniques/wear_leveling", "age_aware") | ("flash/read_voltage", "table_by_age") => {

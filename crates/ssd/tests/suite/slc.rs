@@ -258,9 +258,6 @@ fn errors_name_what_a_cache_does_not_go_with() {
     cfg.errors.model = ErrorModel::Cells;
     (cfg.cells, cfg.geometry.spare_bytes) = (CellPart::preset("qlc").unwrap(), 4_096);
     cfg.validate().unwrap();
-    cfg.age_marker.select("real_wear").unwrap();
-    assert!(refused(&cfg).contains("ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\""));
-    cfg.age_marker.select("none").unwrap();
     cfg.cells.modes.names = ["nominal", "a", "b", "c"].map(str::to_owned).to_vec();
     let modes = &mut cfg.cells.modes;
     for list in [

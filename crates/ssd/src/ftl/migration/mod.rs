@@ -5,7 +5,8 @@
 //! often is kept by `ftl::moves::copies`.
 
 use crate::config::member::Misfit;
-use crate::ftl::age_marker;
+pub use crate::ftl::tables::worn::Worn;
+use crate::ftl::techniques::Needs;
 use crate::nand::cell::CellModel;
 use crate::sections::{FOUR_KIB, MappingUnit, Sections};
 
@@ -51,29 +52,17 @@ family! {
 /// Most copies in a row that can be told apart: three bits of a page's byte.
 pub const MOST: u8 = 7;
 
-/// What the firmware knows of a block's wear.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Worn {
-    /// Program/erase cycles.
-    pub cycles: u32,
-    /// Errors that its data can have beyond those of 12 months (N_ECC less N12), in 1/256 bit.
-    pub left_q8: u32,
-}
-
 /// Minutes in so many hours.
 // tidy: allow(float): called when a drive is built
 fn minutes(hours: f64) -> u32 {
     libm::round(hours * 60.0) as u32
 }
 
+/// The other way out of a conflict.
+const OR: &str = "or ftl.migration.policy = \"off_chip\"";
+
 /// Why a policy cannot work on a drive, whose data is sorted in the controller or is not.
-pub(crate) fn misfit(
-    config: &Config,
-    cfg: &Sections,
-    marker: &age_marker::Config,
-    sorted_by: Option<&str>,
-) -> Option<Misfit> {
-    const OR: &str = "or ftl.migration.policy = \"off_chip\"";
+pub(crate) fn misfit(config: &Config, cfg: &Sections, sorted_by: Option<&str>) -> Option<Misfit> {
     let (policy, name) = (Policy::build(config), config.name());
     if !policy.copies() {
         return None;
@@ -98,11 +87,15 @@ pub(crate) fn misfit(
             allowed: format!("ftl.page_class.policy = \"sequential\", {OR}"),
         });
     }
-    let tells = age_marker::Policy::build(marker);
-    let estimates = tells.acts() && tells.is_fitted();
-    (policy.needs_ages() && !estimates).then(|| Misfit {
-        keys: &["ftl.migration.policy", "ftl.age_marker.policy"],
-        found: format!("\"{name}\", with ages by \"{}\", which estimates no errors", marker.name()),
-        allowed: format!("ftl.age_marker.policy = \"real_wear\", or another fitted marker; {OR}"),
+    None
+}
+
+/// What a policy must be told of the ages of blocks.
+pub(crate) fn needs_ages(config: &Config) -> Option<Needs> {
+    Policy::build(config).needs_ages().then(|| Needs {
+        errors: true,
+        key: "ftl.migration.policy",
+        by: format!("\"{}\"", config.name()),
+        or: Some(OR),
     })
 }

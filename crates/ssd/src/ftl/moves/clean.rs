@@ -114,8 +114,8 @@ impl Ftl {
         self.program_all_gathered(flash, lane, false);
     }
 
-    /// Begins a lane's next job. This is the order of work: the first with something to do, and room for it, begins. Moves
-    /// because of reads go before all of these.
+    /// Begins the next job of a lane. This is the order of work: the first with something to do and room for it begins.
+    /// Moves because of reads go before all of these.
     fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
         self.start_retirement(lane)
             || self.space.ring.is_used() && self.start_destage(lane)

@@ -8,7 +8,8 @@
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Ftl;
-use crate::ftl::migration::{self, MOST, Policy, Worn};
+use crate::ftl::migration::{self, MOST, Policy};
+use crate::ftl::tables::worn::Worn;
 use crate::nand::PageAddress;
 use crate::nand::cell::CellModel;
 use crate::restore::{Verdict, alike, ensure};
@@ -137,8 +138,8 @@ impl Ftl {
         (source, from): (Ppn, PageAddress),
         to: PageAddress,
     ) -> Option<u8> {
-        // What tells the age of a block is what its first page has of errors: of its own.
-        if to.page == 0 && self.ages.read_first_pages() {
+        // What is read of a first page for its errors has none but its own.
+        if to.page == 0 && self.techniques.read_first_pages().is_some() {
             self.work.counts.copies_refused_by_place += 1;
             return None;
         }
@@ -157,11 +158,7 @@ impl Ftl {
 
     /// What the firmware knows of a physical block's wear.
     fn worn(&self, flash: &Flash, physical: u32) -> Worn {
-        let cycles = flash.chip.erase_count(physical);
-        match self.copies.policy.needs_ages() {
-            true => self.ages.worn(physical, cycles),
-            false => Worn { cycles, ..Worn::default() },
-        }
+        self.techniques.worn(physical, flash.chip.erase_count(physical))
     }
 
     /// Issues a copy of a page. Returns whether it is done already: then the operation says how it ended.

@@ -66,7 +66,7 @@ impl Ftl {
             let mut op = self.space.erase_of(&self.tables, &self.work, block, member);
             flash.do_at_once(&mut op);
             self.effects.tell_at_once(&self.tables.layout, &op, &[]);
-            self.ages.note_erase(&mut self.tables, &mut self.work, flash, block, op.at.block);
+            self.member_erased(flash, block, op.at.block);
             self.tables.blocks.program_done(block);
             let is_last = self.tables.blocks.erase_done(block, op.outcome == Outcome::Fail);
             if self.locks.are_on() {
@@ -77,9 +77,8 @@ impl Ftl {
             }
             self.tell_late_erase(block, &op);
         }
-        let is_dead = self.ages.is_dead(&self.tables.blocks, block);
-        self.work.counts.age_retired += u64::from(is_dead);
-        !self.tables.blocks.is_failing(block) && !is_dead
+        let is_spent = self.is_spent(block);
+        !self.tables.blocks.is_failing(block) && !is_spent
     }
 
     /// A page is about to be programmed: if a block was opened for it that waits for its erase, that goes first.
@@ -131,7 +130,7 @@ impl Ftl {
     /// what was meant for it by then is programmed, and moves.
     #[cold]
     pub(in crate::ftl) fn on_late_erase(&mut self, flash: &mut Flash, block: BlockId, op: &Op) {
-        self.ages.note_erase(&mut self.tables, &mut self.work, flash, block, op.at.block);
+        self.member_erased(flash, block, op.at.block);
         let is_last = self.tables.blocks.erase_done(block, false);
         self.tell_late_erase(block, op);
         if self.locks.are_on() {
@@ -140,9 +139,8 @@ impl Ftl {
         if is_last && self.locks.are_on() {
             self.locks.note_late_erase(&self.tables, &mut self.work, block);
         }
-        let is_dead = is_last && self.ages.is_dead(&self.tables.blocks, block);
-        self.work.counts.age_retired += u64::from(is_dead);
-        self.after_program(block, op.outcome == Outcome::Fail || is_dead);
+        let is_spent = is_last && self.is_spent(block);
+        self.after_program(block, op.outcome == Outcome::Fail || is_spent);
     }
 
     /// Members of a block are erased one by one, and others of their pages may be programmed already.

@@ -6,6 +6,7 @@ pub(in crate::ftl) mod facts;
 pub mod layout;
 pub mod map;
 pub(in crate::ftl) mod replicas;
+pub mod worn;
 
 use crate::flash::Flash;
 use crate::flash::op::{Op, UnitRef};

@@ -7,10 +7,13 @@
 
 use crate::config::member::Misfit;
 use crate::flash::op::Cause;
+use crate::ftl::counts::FtlCounts;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::tables::worn::Worn;
 use crate::ftl::work::looks::Looks;
 use crate::nand::Chip;
+use crate::nand::aging::Telemetry;
 use crate::restore::Verdict;
 use crate::sections::Sections;
 use crate::units::{BlockId, LaneId};
@@ -59,6 +62,63 @@ pub(in crate::ftl) struct Offer {
     pub waits: bool,
 }
 
+/// What has become of a physical block when it is measured what its cells show.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shown {
+    /// It is new.
+    Made,
+    /// It was erased. Where no time passes its first page is not read: what that would show counts now.
+    Erased { at_once: bool },
+    /// Its first page was read, once it was programmed.
+    FirstPage,
+    /// It went through cycles in bulk, each with a dwell of so many ticks (at the reference, 1 minute); before them it
+    /// had seen so many.
+    Cycled { before: u32, ticks: Option<u32> },
+}
+
+/// A measurement of a physical block.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)] // nobody may ask
+pub(in crate::ftl) struct Measured<'a> {
+    pub what: Shown,
+    /// What its cells show; nothing where they do not age.
+    pub seen: Option<Telemetry>,
+    pub chip: &'a Chip,
+}
+
+/// What a configuration tells of the ages of blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tells {
+    /// Whether blocks have ages.
+    pub ages: bool,
+    /// Whether errors are estimated from which they follow.
+    pub errors: bool,
+    /// The key that decides it, and what it says.
+    pub key: &'static str,
+    pub name: &'static str,
+    /// A better choice.
+    pub better: &'static str,
+}
+
+/// What a policy must be told of the ages of blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Needs {
+    /// Whether it goes by errors, and not by ages alone.
+    pub errors: bool,
+    /// The key that decides it, and what is chosen there.
+    pub key: &'static str,
+    pub by: String,
+    /// Another way out, if there is one.
+    pub or: Option<&'static str>,
+}
+
+/// What policies that are no techniques do, by name, and some techniques cannot stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside<'a> {
+    /// Blocks of one bit a cell cache what the host writes.
+    pub cache: Option<&'a str>,
+}
+
 /// What a technique answers. By default it does nothing.
 #[allow(unused_variables, dead_code)] // a default may need none of its arguments, and the list may be empty
 pub(in crate::ftl) trait Technique: Sized {
@@ -71,13 +131,11 @@ pub(in crate::ftl) trait Technique: Sized {
     /// Whether a drive may change its policy at any time, for that leaves no marks on flash.
     const IS_CHANGEABLE: bool = false;
 
+    /// Whether it ever has a block to be emptied.
+    const OFFERS: bool = true;
+
     /// Whether such a configuration makes it do anything.
     fn acts(config: &Self::Config) -> bool;
-
-    /// Whether it goes by the ages of blocks, which `ftl.age_marker` must tell.
-    fn needs_ages(config: &Self::Config) -> bool {
-        false
-    }
 
     /// In its initial state.
     fn new(config: &Self::Config, cfg: &Sections, layout: &Layout) -> Self;
@@ -120,6 +178,63 @@ pub(in crate::ftl) trait Technique: Sized {
     fn bytes(&self) -> usize {
         0
     }
+
+    /// Why it cannot work beside other policies, if it cannot.
+    fn clash(config: &Self::Config, beside: &Beside<'_>) -> Option<Misfit> {
+        None
+    }
+
+    /// What it tells of the ages of blocks, if that is what it is for.
+    fn tells_ages(config: &Self::Config) -> Option<Tells> {
+        None
+    }
+
+    /// What it must be told of the ages of blocks, if it goes by them.
+    fn needs_ages(config: &Self::Config) -> Option<Needs> {
+        None
+    }
+
+    /// Bytes of memory that its tables take, about.
+    fn memory_bytes(config: &Self::Config, cfg: &Sections) -> u64 {
+        0
+    }
+
+    /// Told of the chips when the drive is built.
+    fn learn(&mut self, chip: &Chip) {}
+
+    /// Whether it tells how worn blocks are: what they show is measured then.
+    fn tells_wear(&self) -> bool {
+        false
+    }
+
+    /// Told what a physical block has shown.
+    fn shown(&mut self, block: u32, measured: &Measured<'_>, counts: &mut FtlCounts) {}
+
+    /// What is known of the wear of a physical block of so many cycles, if it tells that.
+    fn worn(&self, block: u32, cycles: u32) -> Worn {
+        Worn { cycles, ..Worn::default() }
+    }
+
+    /// A block was erased: whether it is used no more.
+    fn is_spent(&self, block: BlockId, tables: &Tables, counts: &mut FtlCounts) -> bool {
+        false
+    }
+
+    /// Whether the first page of a block is read, once it is programmed, for what it shows: an operation of its own.
+    fn reads_first_pages(&self) -> bool {
+        false
+    }
+
+    /// Operations of its own that are in flight at once, at most.
+    fn operations_at_most(&self) -> usize {
+        0
+    }
+
+    /// The least and the most that what it tells of wear is off, in bits, where that is known.
+    // tidy: allow(float): called when a drive is built
+    fn off_bits(&self, chip: &Chip) -> Option<[f64; 2]> {
+        None
+    }
 }
 
 /// How many of a list are chosen.
@@ -153,7 +268,7 @@ macro_rules! list {
         $(pub mod $folder;)*
 
         /// Which technique.
-        #[allow(non_camel_case_types)] // each is called as its folder
+        #[allow(non_camel_case_types)] // their folders name them
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(in crate::ftl) enum Which { $($folder),* }
@@ -187,15 +302,6 @@ macro_rules! list {
             /// Whether any moves cold data, to an open block of its own in each lane.
             pub(crate) fn move_cold_data(&self) -> bool {
                 false $(|| $folder::$name::COLD && $folder::$name::acts(self.$folder))*
-            }
-
-            /// Those that go by the ages of blocks: the keys of their policies, and the policies.
-            pub(crate) fn need_ages(&self) -> Vec<(&'static str, &'static str)> {
-                let mut all = Vec::new();
-                $(if $folder::$name::needs_ages(self.$folder) {
-                    all.push((concat!($section, ".policy"), self.$folder.name()));
-                })*
-                all
             }
         }
 
@@ -236,10 +342,16 @@ macro_rules! list {
                 self.look_who_is_on();
             }
 
-            /// Whether any is on.
+            /// Whether any is on that may have something to be emptied.
             #[inline]
             pub(in crate::ftl) fn are_on(&self) -> bool {
-                self.on != 0
+                const OFFERING: u32 = 0 $(| ($folder::$name::OFFERS as u32) << Which::$folder as u32)*;
+                self.on & OFFERING != 0
+            }
+
+            #[inline]
+            fn has(&self, which: Which) -> bool {
+                self.on >> which as u32 & 1 == 1
             }
 
             /// See [`Technique::tick`].
@@ -289,6 +401,101 @@ macro_rules! list {
             /// See [`Technique::bytes`].
             pub(in crate::ftl) fn bytes(&self) -> usize {
                 0 $(+ self.$folder.bytes())*
+            }
+        }
+
+        /// What of one another they need.
+        #[allow(unused_variables, unused_mut)] // the list may be empty
+        impl Configs<'_> {
+            /// What of them cannot work beside other policies.
+            pub(crate) fn clashes(&self, beside: &Beside<'_>) -> Vec<Misfit> {
+                let mut all = Vec::new();
+                $(all.extend($folder::$name::clash(self.$folder, beside));)*
+                all
+            }
+
+            /// What of ages any of them needs.
+            pub(crate) fn needs(&self) -> Vec<Needs> {
+                let mut all = Vec::new();
+                $(all.extend($folder::$name::needs_ages(self.$folder));)*
+                all
+            }
+
+            /// What is told of the ages of blocks; nothing if none of them is for that.
+            pub(crate) fn tells(&self) -> Option<Tells> {
+                $(if let Some(tells) = $folder::$name::tells_ages(self.$folder) {
+                    return Some(tells);
+                })*
+                None
+            }
+
+            /// Bytes of memory that their tables take, about.
+            pub(crate) fn memory_bytes(&self, cfg: &Sections) -> u64 {
+                0_u64 $(.saturating_add($folder::$name::memory_bytes(self.$folder, cfg)))*
+            }
+        }
+
+        /// What they are told and asked of blocks' wear.
+        #[allow(unused_variables, unused_mut)] // the list may be empty
+        impl Techniques {
+            /// Told of the chips when a drive is built.
+            pub(in crate::ftl) fn learn(&mut self, chip: &mut Chip) {
+                $(self.$folder.learn(chip);)*
+                if self.tell_wear() {
+                    let mut made = FtlCounts::default();
+                    (0..chip.blocks()).for_each(|block| self.shown(block, Shown::Made, chip, &mut made));
+                }
+            }
+
+            /// Whether any tells how worn blocks are.
+            #[inline]
+            pub(in crate::ftl) fn tell_wear(&self) -> bool {
+                false $(|| self.has(Which::$folder) && self.$folder.tells_wear())*
+            }
+
+            /// A physical block is measured; see [`Technique::shown`].
+            pub(in crate::ftl) fn shown(&mut self, block: u32, what: Shown, chip: &mut Chip, counts: &mut FtlCounts) {
+                let seen = chip.telemetry(block);
+                let measured = Measured { what, seen, chip };
+                $(if self.has(Which::$folder) { self.$folder.shown(block, &measured, counts); })*
+            }
+
+            /// What is known of the wear of a physical block of so many cycles.
+            pub(in crate::ftl) fn worn(&self, block: u32, cycles: u32) -> Worn {
+                $(if self.has(Which::$folder) && self.$folder.tells_wear() {
+                    return self.$folder.worn(block, cycles);
+                })*
+                Worn { cycles, ..Worn::default() }
+            }
+
+            /// A block was erased: whether it is used no more.
+            #[inline]
+            pub(in crate::ftl) fn is_spent(&self, block: BlockId, tables: &Tables, counts: &mut FtlCounts) -> bool {
+                let mut is_spent = false;
+                $(if self.has(Which::$folder) { is_spent |= self.$folder.is_spent(block, tables, counts); })*
+                is_spent
+            }
+
+            /// Why first pages are read once they are programmed, if they are: for the first in the list that asks.
+            /// What they show all are told.
+            #[inline]
+            pub(in crate::ftl) fn read_first_pages(&self) -> Option<Cause> {
+                $($(if self.has(Which::$folder) && self.$folder.reads_first_pages() {
+                    return Some(Cause::$cause);
+                })?)*
+                None
+            }
+
+            /// Operations of their own that are in flight at once, at most.
+            pub(in crate::ftl) fn operations_at_most(&self) -> usize {
+                0 $(+ self.$folder.operations_at_most())*
+            }
+
+            /// See [`Technique::off_bits`].
+            // tidy: allow(float): called when a drive is built
+            pub(in crate::ftl) fn off_bits(&self, chip: &Chip) -> Option<[f64; 2]> {
+                $(if let Some(off) = self.$folder.off_bits(chip) { return Some(off); })*
+                None
             }
         }
     };

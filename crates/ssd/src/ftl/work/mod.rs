@@ -215,7 +215,7 @@ impl Work {
         let mut under_way = vec![(0, 0); tables.layout.lanes as usize];
         let mut leaving = vec![0u32; tables.layout.blocks() as usize];
         for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
-            if op.kind == OpKind::Erase || op.kind.hides() || op.cause == Cause::AgeCheck {
+            if op.kind == OpKind::Erase || op.kind.hides() || op.is_look() {
                 continue;
             }
             let is_replica = op.kind == OpKind::Read && op.cause == Cause::Replication;
@@ -253,7 +253,7 @@ impl Work {
             let (programs, erases) = &mut programs[block.index()];
             let is_late = op.kind.erases() && tables.blocks.state(block) != BlockState::Erasing;
             *erases += u32::from(op.kind.erases());
-            let keeps = matches!(op.kind, OpKind::Program | OpKind::Copyback) || op.cause == Cause::AgeCheck;
+            let keeps = matches!(op.kind, OpKind::Program | OpKind::Copyback) || op.is_look();
             *programs += u32::from(keeps || is_late);
         }
         for (block, programs) in (0..).map(BlockId).zip(programs) {

@@ -2,6 +2,7 @@
 //! copies in a row make of that.
 
 use crate::aging::support::{YEAR, chip, config, fill, minutes, model, near};
+use crate::support::every::select;
 use ssd::config::{Table, Value};
 use ssd::flash::op::OpKind;
 use ssd::ftl::migration::{Member, Worn, copyback_by_age};
@@ -150,7 +151,7 @@ fn varied(policy: &str) -> DriveConfig {
     cfg.drive.over_provisioning_percent = 60.0;
     cfg.cells = CellPart::preset("tlc_48l").expect("a shipped part");
     cfg.mapping.unit = MappingUnit::Page;
-    cfg.age_marker.select("real_wear").expect("a marker");
+    select(&mut cfg, "ftl.age_marker", "real_wear");
     cfg.buffer.select("none").expect("a policy");
     cfg.migration.select(policy).expect("a policy");
     // Each block a lane, cleaned in turn: data that nobody writes moves again and again, in its plane.
@@ -195,7 +196,8 @@ fn a_limit_one_too_high_loses_data_and_ours_never() {
         let blocks = chip.blocks();
         let limits = |age_q12: &dyn Fn(u32) -> u32| -> Vec<u32> {
             let left_q8 = |block| 4 * 4_096_u32.saturating_sub(age_q12(block));
-            let of_block = |block| u32::from(policy.limit(&Worn { cycles, left_q8: left_q8(block) }));
+            let of_block =
+                |block| u32::from(policy.limit(&Worn { cycles, left_q8: left_q8(block), ..Worn::default() }));
             (0..blocks).map(of_block).collect()
         };
         let true_age = |block| {

@@ -1,6 +1,7 @@
 //! Drives that are written from their first cycle to their last: LongLive (RealWear section 3.4.4) on whole drives
 //! gives what the same blocks give alone.
 
+use crate::support::every::{has, select};
 use crate::support::is_soak;
 use ssd::bare_blocks::BareBlocks;
 use ssd::config::{Table, Value};
@@ -25,7 +26,7 @@ fn config(seed: u64) -> DriveConfig {
     cfg.drive.over_provisioning_percent = 60.0;
     cfg.drive.seed = seed;
     cfg.buffer.select("none").expect("a policy");
-    cfg.age_marker.select("real_wear").expect("a marker");
+    select(&mut cfg, "ftl.age_marker", "real_wear");
     let levels = cfg.section_mut("ftl.wear_leveling").expect("a technique");
     levels.select("age_aware").expect("a policy");
     levels.set("max_age_difference", &Value::Float(0.02)).expect("a parameter");
@@ -116,8 +117,8 @@ fn alone(cfg: &DriveConfig, dwell_minutes: f64) -> f64 {
 
 #[test]
 fn drives_are_written_as_long_as_their_blocks_alone() {
-    if ssd::policy::family("ftl.wear_leveling").is_none() {
-        return println!("skipped: nothing levels ages");
+    if !has("ftl.age_marker") || !has("ftl.wear_leveling") {
+        return;
     }
     // Eight in `make soak`.
     let seeds = if is_soak() { 8 } else { 1 };

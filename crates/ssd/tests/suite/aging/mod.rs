@@ -1,7 +1,6 @@
 //! Cells that age, as the chips keep them: the integers of the event loop against the exact model and against numbers
 //! worked out by hand.
 
-mod ages;
 mod bound;
 mod copies;
 mod drive;

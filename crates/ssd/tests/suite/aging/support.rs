@@ -1,7 +1,6 @@
 //! Small chips whose cells age.
 
-use ssd::config::Table;
-use ssd::nand::cell::{CellModel, CellPart};
+use ssd::nand::cell::CellModel;
 use ssd::nand::{Chip, Outcome};
 use ssd::sections::{ErrorModel, Errors};
 use ssd::{DriveConfig, SimTime};
@@ -18,17 +17,6 @@ pub fn config() -> DriveConfig {
     (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 2);
     (g.blocks_per_plane, g.wordlines_per_block) = (8, 48);
     cfg.errors = Errors { model: ErrorModel::Cells, variation: false, ..Errors::default() };
-    cfg
-}
-
-/// Four planes of so many TLC blocks that differ, and what tells their age.
-pub fn varied(blocks_per_plane: u32, marker: &str) -> DriveConfig {
-    let mut cfg = config();
-    (cfg.geometry.channels, cfg.geometry.blocks_per_plane) = (2, blocks_per_plane);
-    cfg.errors.variation = true;
-    cfg.drive.over_provisioning_percent = 60.0;
-    cfg.cells = CellPart::preset("tlc_48l").expect("a shipped part");
-    cfg.age_marker.select(marker).expect("a marker");
     cfg
 }
 

@@ -190,9 +190,9 @@ fn what_is_wrong_with_cells_is_told_with_place_finding_and_remedy() {
         // While cells make no errors, nothing asks what their constants mean together.
         accepted(&format!("[nand.errors]\n{text}"));
     }
-    let two =
-        refused(&format!("{ON}[cell.ecc]\nlimit_bits = 100\n[ftl.migration]\npolicy = \"copyback_always\""));
-    assert_has(&two, &["my.toml:4: cell.ecc.limit_bits", "my.toml:6: ftl.migration.policy"]);
+    let preemption = "[flash.preemption]\npolicy = \"immediate\"\n[flash.scheduling]\norder = \"fifo\"";
+    let two = refused(&format!("{ON}[cell.ecc]\nlimit_bits = 100\n{preemption}"));
+    assert_has(&two, &["my.toml:4: cell.ecc.limit_bits", "my.toml:6: flash.preemption.policy"]);
 }
 
 /// Modes are chosen by name, of those that the cells have; without errors there are none.

@@ -11,7 +11,7 @@ use ssd::{Drive, DriveConfig, Executor, SimDuration, Stats};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::support::every::{choose, fitted, is_idle};
+use super::support::every::{choose, fitted, is_idle, is_possible, select};
 use super::support::habits::with_habits;
 use super::support::{Load, is_soak};
 
@@ -118,7 +118,7 @@ fn drives() -> Vec<DriveConfig> {
     sensed.drive.over_provisioning_percent = 150.0;
     sensed.buffer.select("none").unwrap();
     let mut placed = with_habits(used());
-    placed.migration.select("copyback_always").unwrap();
+    select(&mut placed, "ftl.migration", "copyback_always");
     placed.reliability.erase_fail_ppm = 60_000.0;
     let mut soft = worn();
     soft.cells.ecc.code = CodeKind::Ldpc;
@@ -196,7 +196,7 @@ fn keys() -> Vec<Key> {
             keys.extend(own.map(|field| Key { section, policy: None, field }));
             continue;
         };
-        for member in family.members {
+        for member in family.members.iter().filter(|member| is_possible(section, member.name)) {
             table.select(member.name).unwrap();
             let of_policy = |field| Key { section, policy: Some(member.name), field };
             keys.extend(table.fields().iter().map(of_policy));

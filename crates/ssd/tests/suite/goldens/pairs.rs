@@ -3,11 +3,10 @@
 //! is saved and restored in the middle of its work.
 
 use super::support::Load;
-use super::support::every::{choose, fitted, know_age};
+use super::support::every::{choose, chosen, fitted, has, know_age};
 use super::{VARIABLE, cause, read_mostly, worn};
 use ssd::config::{Table, Value};
 use ssd::flash::op::Cause;
-use ssd::policy::family;
 use ssd::sections::MappingUnit;
 use ssd::{Drive, DriveConfig, Executor, SimDuration, Stats};
 use std::collections::BTreeMap;
@@ -24,6 +23,8 @@ const HEAD: &str = "\
 /// A technique: its name, what switches it on, and how often it acted.
 struct Technique {
     name: &'static str,
+    /// The family that drives may be without.
+    of: Option<&'static str>,
     set: fn(&mut DriveConfig),
     is_on: fn(&DriveConfig) -> bool,
     acts: fn(&Stats) -> u64,
@@ -33,93 +34,109 @@ struct Technique {
 const TECHNIQUES: &[Technique] = &[
     Technique {
         name: "cache",
+        of: None,
         set: |cfg| choose(cfg, "ftl.slc_cache", "adaptive"),
         is_on: |cfg| cfg.slc_cache.name() != "none",
         acts: |stats| stats.ftl.slc_destaged,
     },
     Technique {
         name: "reclaim",
+        of: None,
         set: |cfg| reclaim(cfg, "straw"),
         is_on: |cfg| cfg.read_reclaim.name() == "straw",
         acts: |stats| moved(stats, Cause::ReadReclaim),
     },
     Technique {
         name: "replicas",
+        of: None,
         set: |cfg| reclaim(cfg, "redftl"),
         is_on: |cfg| cfg.read_reclaim.name() == "redftl",
         acts: |stats| moved(stats, Cause::Replication),
     },
     Technique {
         name: "deals",
+        of: None,
         set: |cfg| reclaim(cfg, "redftl_plus"),
         is_on: |cfg| cfg.read_reclaim.name() == "redftl_plus",
         acts: |stats| stats.ftl.dealt_pages.iter().sum(),
     },
     Technique {
         name: "copyback",
+        of: Some("ftl.migration"),
         set: |cfg| choose(cfg, "ftl.migration", "copyback_by_cycles"),
-        is_on: |cfg| cfg.migration.name() != "off_chip",
+        is_on: |cfg| chosen(cfg, "ftl.migration") != "off_chip",
         acts: |stats| stats.ftl.copies,
     },
     Technique {
         name: "ages",
+        of: Some("ftl.age_marker"),
         set: know_age,
-        is_on: |cfg| cfg.age_marker.name() != "none",
+        is_on: |cfg| chosen(cfg, "ftl.age_marker") != "none",
         acts: |stats| stats.ftl.age_checks,
     },
     Technique {
         name: "sorting",
+        of: None,
         set: |cfg| choose(cfg, "ftl.page_class", "read_heat"),
         is_on: |cfg| cfg.page_class.name() != "sequential",
         acts: |stats| stats.ftl.class_matched,
     },
     Technique {
         name: "swaps",
+        of: Some("ftl.wear_leveling"),
         set: |cfg| {
             choose(cfg, "ftl.wear_leveling", "static_swap");
             cfg.section_mut("ftl.wear_leveling").unwrap().set("max_difference", &Value::Integer(1)).unwrap();
         },
-        is_on: |_| true,
+        is_on: |cfg| chosen(cfg, "ftl.wear_leveling") != "none",
         acts: |stats| cause("wear_leveling").map_or(0, |cause| moved(stats, cause)),
     },
     Technique {
         name: "locks",
+        of: None,
         set: |cfg| choose(cfg, "ftl.sanitize", "page_and_block_lock"),
         is_on: |cfg| cfg.sanitize.name() == "page_and_block_lock",
         acts: |stats| stats.ftl.exposed_locked.pages,
     },
     Technique {
         name: "scrubs",
+        of: None,
         set: |cfg| choose(cfg, "ftl.sanitize", "scrub"),
         is_on: |cfg| cfg.sanitize.name() == "scrub",
         acts: |stats| stats.ftl.exposed_locked.pages,
     },
     Technique {
         name: "streams",
+        of: None,
         set: |cfg| choose(cfg, "ftl.stream", "sepbit"),
         is_on: |cfg| cfg.stream.name() == "sepbit",
         acts: |stats| stats.ftl.stream_units.iter().skip(1).sum(),
     },
     Technique {
         name: "lazy_erases",
+        of: None,
         set: |cfg| cfg.cleaning.lazy_erase = true,
         is_on: |cfg| cfg.cleaning.lazy_erase,
         acts: |stats| stats.ftl.reclaimed_blocks,
     },
     Technique {
         name: "pace",
+        of: None,
         set: |cfg| cfg.cleaning.paces_host = true,
         is_on: |cfg| cfg.cleaning.paces_host,
         acts: |stats| stats.ftl.reclaimed_blocks,
     },
 ];
 
-/// Techniques with a family of their own, which the drive may lack.
-const OPTIONAL: &[(&str, &str)] = &[("swaps", "ftl.wear_leveling")];
+/// Those that drives have.
+fn techniques() -> impl Iterator<Item = &'static Technique> {
+    TECHNIQUES.iter().filter(|technique| technique.of.is_none_or(has))
+}
 
-/// Whether the drive lacks a technique.
-fn is_lacking(name: &str) -> bool {
-    OPTIONAL.iter().any(|&(own, section)| own == name && family(section).is_none())
+/// Whether a line of the file is of a technique that drives are without.
+fn is_gone(line: &str) -> bool {
+    let gone = TECHNIQUES.iter().filter(|technique| !technique.of.is_none_or(has));
+    gone.flat_map(|gone| line.split(' ').take(2).map(move |name| name == gone.name)).any(|is_gone| is_gone)
 }
 
 fn moved(stats: &Stats, cause: Cause) -> u64 {
@@ -176,12 +193,14 @@ type Came = Option<([u64; 2], [u64; 2])>;
 
 /// Runs each technique alone and all pairs, on all processors: by name.
 fn run_all() -> BTreeMap<String, Came> {
-    let here: Vec<_> = TECHNIQUES.iter().filter(|technique| !is_lacking(technique.name)).collect();
-    let from = |first: usize| here[first..].iter().map(move |&second| (first, second));
-    let pairs: Vec<_> = (0..here.len()).flat_map(from).map(|(first, second)| [here[first], second]).collect();
+    let techniques: Vec<_> = techniques().collect();
+    let count = techniques.len();
+    let pairs: Vec<_> =
+        (0..count).flat_map(|first| (first..count).map(move |second| [first, second])).collect();
     let (next, all) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let worker = || {
-        while let Some(&pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let pair = pair.map(|at| techniques[at]);
             let came = drive(pair).map(|cfg| {
                 let (functional, _) = run(&cfg, Executor::Functional);
                 let (timed, stats) = run(&cfg, Executor::Timed);
@@ -218,10 +237,9 @@ fn the_golden_hashes_of_pairs_hold() {
         return;
     }
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let is_here = |line: &&str| !line.split(' ').take(2).any(is_lacking);
-    let expected: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).filter(is_here).collect();
-    let found: Vec<&str> = found.lines().collect();
-    let wrong: Vec<_> = found.iter().zip(&expected).filter(|(found, line)| found != line).collect();
+    let text: String = text.lines().filter(|line| !is_gone(line)).flat_map(|line| [line, "\n"]).collect();
+    let expected = text.lines().filter(|line| !line.starts_with('#'));
+    let wrong: Vec<_> = found.lines().zip(expected).filter(|(found, line)| found != line).collect();
     assert!(wrong.is_empty(), "{FILE}: found and expected: {wrong:#?}");
-    assert_eq!(expected, found, "lines of {FILE}");
+    assert_eq!(text, format!("{HEAD}{found}"), "lines of {FILE}");
 }

@@ -1,8 +1,9 @@
 //! Random drives that program over what dies (`ftl.sanitize.policy = "reprogram"`).
 
 use super::setup::{make_room, random_config, random_policy};
+use crate::support::every::{chosen, has};
 use ssd::DriveConfig;
-use ssd::ftl::{migration, read_reclaim, sanitize};
+use ssd::ftl::{read_reclaim, sanitize};
 use ssd::nand::cell::CellPart;
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, ProgramOrder, Reliability};
@@ -11,7 +12,7 @@ use ssd::sections::{ErrorModel, ProgramOrder, Reliability};
 pub fn can_reprogram(cfg: &mut DriveConfig) -> bool {
     let (bits, reclaim) = (cfg.geometry.bits_per_cell, read_reclaim::Policy::build(&cfg.read_reclaim));
     let has_others = cfg.slc_blocks_per_lane() > 0 || cfg.replica_pages_per_block() > 0 || reclaim.deals();
-    if bits == 1 || has_others || migration::Policy::build(&cfg.migration).copies() {
+    if bits == 1 || has_others || copies(cfg) {
         return false;
     }
     cfg.cell.program_order = ProgramOrder::WordlineMajor;
@@ -20,6 +21,11 @@ pub fn can_reprogram(cfg: &mut DriveConfig) -> bool {
     }
     cfg.timing.t_reprogram_us = cfg.timing.t_page_lock_us.max(10.0);
     true
+}
+
+/// Whether moves may be copied inside chips.
+fn copies(cfg: &DriveConfig) -> bool {
+    has("ftl.migration") && chosen(cfg, "ftl.migration") != "off_chip"
 }
 
 /// A drive without errors of its own that programs over what dies.

@@ -2,15 +2,14 @@
 
 use super::reprogram::can_reprogram;
 use super::techniques;
+use crate::support::every::{chosen, is_possible, select};
 use ssd::config::{Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
 use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
-use ssd::ftl::{
-    age_marker, gc_trigger, gc_victim, migration, page_class, read_reclaim, sanitize, slc_cache, stream,
-};
+use ssd::ftl::{gc_trigger, gc_victim, page_class, read_reclaim, sanitize, slc_cache, stream};
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
-use ssd::policy::FamilyInfo;
+use ssd::policy::{FamilyInfo, family};
 use ssd::rng::Rng;
 use ssd::sections::{
     AllocationOrder, Arbitration, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel,
@@ -102,14 +101,10 @@ pub fn random_policy(
     }
 }
 
-/// The policy of a family, if the drive has that family.
-fn policy_of<'a>(cfg: &'a DriveConfig, section: &str) -> Option<&'a str> {
-    cfg.sections().find(|(path, _)| *path == section).and_then(|(_, table)| table.policy())
-}
-
-/// Names of a family's policies.
+/// Names of a family's policies that a drive can have.
 pub fn names(family: &FamilyInfo) -> Vec<&'static str> {
-    family.members.iter().map(|member| member.name).collect()
+    let names = family.members.iter().map(|member| member.name);
+    names.filter(|name| is_possible(&family.section(), name)).collect()
 }
 
 fn random_firmware(cfg: &mut DriveConfig, rng: &mut Rng) {
@@ -128,8 +123,8 @@ fn random_firmware(cfg: &mut DriveConfig, rng: &mut Rng) {
         }))
     });
     techniques::random_leveling(cfg, rng);
-    if policy_of(cfg, "ftl.wear_leveling") == Some("age_aware") {
-        cfg.age_marker.select("pe_cycles").unwrap();
+    if chosen(cfg, "ftl.wear_leveling") == "age_aware" {
+        select(cfg, "ftl.age_marker", "pe_cycles");
     }
     let (size, access) = (pick(rng, &[0.25, 0.5, 1.5, 4.0]), pick(rng, &[0, 200]));
     let (start, stop) = pick(rng, &[(0.0, 0.0), (50.0, 25.0), (90.0, 10.0), (100.0, 100.0)]);
@@ -201,12 +196,7 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     errors.tracking_reads = pick(rng, &[0, 1, 8]);
     errors.array_times = pick(rng, &[ArrayTimes::Fixed, ArrayTimes::Worn]);
     random_policy(cfg, "flash.read_voltage", pick(rng, &names(&read_voltage::FAMILY)), |_| None);
-    let markers = names(&age_marker::FAMILY);
-    let marker = pick(&mut Rng::named(cfg.drive.seed, "model/age"), &markers);
-    // Blocks of other parts are old, or dead, when they are born: as the parts' limits and populations have it.
-    let marker = if part == "tlc_48l" { marker } else { "pe_cycles" };
-    let is_asked = policy_of(cfg, "ftl.wear_leveling") == Some("age_aware") && marker == "none";
-    random_policy(cfg, "ftl.age_marker", if is_asked { "real_wear" } else { marker }, |_| None);
+    random_ages(cfg, part);
     if cfg.read_voltage.name() == "table_by_age" && part == "tlc_48l" {
         // Voltages by age lie on the whole line of the retry table.
         cfg.cells.retry.entries = 15;
@@ -225,12 +215,23 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     random_dealing(cfg);
 }
 
+/// Blocks whose ages are told by any policy, if by one. Draws of its own.
+fn random_ages(cfg: &mut DriveConfig, part: &str) {
+    let Some(family) = family("ftl.age_marker") else { return };
+    let marker = pick(&mut Rng::named(cfg.drive.seed, "model/age"), &names(family));
+    // Blocks of other parts are old, or dead, when they are born: as the parts' limits and populations have it.
+    let marker = if part == "tlc_48l" { marker } else { "pe_cycles" };
+    let is_asked = chosen(cfg, "ftl.wear_leveling") == "age_aware" && marker == "none";
+    random_policy(cfg, "ftl.age_marker", if is_asked { "real_wear" } else { marker }, |_| None);
+}
+
 /// Moves that go past the controller, by any policy that the drive can have. Draws of its own.
 fn random_migration(cfg: &mut DriveConfig) {
+    let Some(family) = family("ftl.migration") else { return };
     let rng = &mut Rng::named(cfg.drive.seed, "model/migration");
     let hours = pick(rng, &[0.0, 0.001, 1.0, 1_000.0]);
     let (cycles, most) = (pick(rng, &[1, 3, 1_000]), pick(rng, &[1, 5, 7]));
-    random_policy(cfg, "ftl.migration", pick(rng, &names(&migration::FAMILY)), |key| {
+    random_policy(cfg, "ftl.migration", pick(rng, &names(family)), |key| {
         Some(match key {
             "max_source_hours" => Value::Float(hours),
             "cycles_per_limit" => Value::Integer(cycles),
@@ -239,7 +240,7 @@ fn random_migration(cfg: &mut DriveConfig) {
         })
     });
     if cfg.validate().is_err() {
-        cfg.migration.select("copyback_always").unwrap();
+        select(cfg, "ftl.migration", "copyback_always");
     }
 }
 
@@ -305,7 +306,7 @@ pub fn random_sorting(rng: &mut Rng) -> DriveConfig {
         if rng.below(4) == 0 {
             random_aging(&mut cfg, rng);
         }
-        cfg.migration.select("off_chip").unwrap();
+        select(&mut cfg, "ftl.migration", "off_chip");
         let fits = rng.below(3) > 0 || random_stream(&mut cfg, rng);
         if fits && random_page_class(&mut cfg, rng) {
             return cfg;
@@ -336,7 +337,7 @@ pub fn random_caching(rng: &mut Rng) -> DriveConfig {
         });
         let sorts = rng.below(3) == 0;
         if sorts {
-            cfg.migration.select("off_chip").unwrap();
+            select(&mut cfg, "ftl.migration", "off_chip");
         }
         let fits = (rng.below(3) > 0 || random_stream(&mut cfg, rng)) && make_room(&mut cfg);
         if fits && (!sorts || random_page_class(&mut cfg, rng)) {
@@ -587,6 +588,6 @@ pub fn random_redftl(cfg: &mut DriveConfig, rng: &mut Rng) {
 
 /// Whether the drive may run out of good blocks.
 pub fn may_wear_out(cfg: &DriveConfig) -> bool {
-    let (faults, ages) = (&cfg.reliability, cfg.age_marker.name() != age_marker::FAMILY.default);
+    let (faults, ages) = (&cfg.reliability, chosen(cfg, "ftl.age_marker") != "none");
     faults.program_fail_ppm > 0.0 || faults.erase_fail_ppm > 0.0 || faults.endurance_cycles > 0 || ages
 }

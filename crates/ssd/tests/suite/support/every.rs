@@ -4,12 +4,46 @@
 use ssd::DriveConfig;
 use ssd::config::{Field, Kind, Table, Value};
 use ssd::ftl::stream;
-use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo};
+use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo, family};
 use ssd::sections::{CellPart, ErrorModel, MappingUnit, Placement, ProgramOrder};
 
-/// Every policy with its family.
+/// Every policy that a drive can have, with its family.
 pub fn policies() -> impl Iterator<Item = (&'static FamilyInfo, &'static PolicyInfo)> {
-    FAMILIES.iter().copied().flat_map(|family| family.members.iter().map(move |member| (family, member)))
+    let all =
+        FAMILIES.iter().copied().flat_map(|family| family.members.iter().map(move |member| (family, member)));
+    all.filter(|(family, member)| is_possible(&family.section(), member.name))
+}
+
+/// Whether drives have a family: a technique may have been taken out (`cargo run -p xtask -- remove NAME`).
+pub fn has(section: &str) -> bool {
+    family(section).is_some()
+}
+
+/// The family that a policy cannot do without.
+pub fn needs(section: &str, policy: &str) -> Option<&'static str> {
+    match (section, policy) {
+        ("ftl.wear_leveling", "age_aware") => Some("ftl.age_marker"),
+        ("flash.read_voltage", "table_by_age") => Some("ftl.age_marker"),
+        ("ftl.migration", "copyback_by_age") => Some("ftl.age_marker"),
+        _ => None,
+    }
+}
+
+/// Whether drives have the family that a policy cannot do without.
+pub fn is_possible(section: &str, policy: &str) -> bool {
+    needs(section, policy).is_none_or(has)
+}
+
+/// Chooses a policy of a family, where drives have that.
+pub fn select(cfg: &mut DriveConfig, section: &str, policy: &str) {
+    if let Some(table) = cfg.section_mut(section) {
+        table.select(policy).unwrap_or_else(|problem| panic!("{section} {policy}: {problem:?}"));
+    }
+}
+
+/// The policy of a family; the one that does nothing where drives have no such family.
+pub fn chosen<'a>(cfg: &'a DriveConfig, section: &str) -> &'a str {
+    cfg.section(section).and_then(|table| table.policy()).unwrap_or("none")
 }
 
 /// Chooses a policy; where its parameters have these names, it soon has something to do on a small drive.
@@ -44,11 +78,11 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
         let_age(cfg);
     }
     if policy == "age_aware" {
-        cfg.age_marker.select("pe_cycles").expect("a policy");
+        select(cfg, "ftl.age_marker", "pe_cycles");
     }
     if policy == "table_by_age" {
         let_age(cfg);
-        cfg.age_marker.select("real_wear").expect("a policy");
+        select(cfg, "ftl.age_marker", "real_wear");
     }
     if section == "ftl.migration" && policy != "off_chip" {
         cfg.mapping.unit = MappingUnit::Page;
@@ -100,13 +134,13 @@ pub fn know_age(cfg: &mut DriveConfig) {
     let_age(cfg);
     cfg.cells.markers.guard_bits = CellPart::preset("tlc_48l").expect("a shipped part").markers.guard_bits;
     cfg.cells.markers.fitted_on = cfg.cells.fingerprint();
-    cfg.age_marker.select("real_wear").expect("a policy");
+    select(cfg, "ftl.age_marker", "real_wear");
 }
 
 /// Pages can be chosen by what they hold: no logical page has a plane of its own, and all data passes the controller.
 pub fn let_sort(cfg: &mut DriveConfig) {
     cfg.allocation.placement = Placement::Dynamic;
-    cfg.migration.select("off_chip").expect("a policy");
+    select(cfg, "ftl.migration", "off_chip");
 }
 
 /// Blocks can be used with one bit a cell: they hold more than that, and no data moves because of reads.
@@ -158,12 +192,12 @@ pub fn is_idle(policy: &str) -> bool {
     ["none", "never", "dynamic"].contains(&policy)
 }
 
-/// Every policy of a family alone, and with every choice and switch of its parameters.
+/// Every policy of a family that a drive can have alone, and with every choice and switch of its parameters.
 pub fn variants(family: &FamilyInfo) -> Vec<(&'static str, Option<(&'static str, Value)>)> {
     let mut cfg = DriveConfig::default();
     let table = cfg.section_mut(&family.section()).expect("a family's section");
     let mut found = Vec::new();
-    for member in family.members {
+    for member in family.members.iter().filter(|member| is_possible(&family.section(), member.name)) {
         table.select(member.name).expect("a member");
         found.push((member.name, None));
         found.extend(choices(table).into_iter().map(|value| (member.name, Some(value))));

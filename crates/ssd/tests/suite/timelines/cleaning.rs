@@ -114,7 +114,7 @@ fn copyback_leaves_the_channel_alone() {
     //     1 338 304 copyback 2  1 989 004    (read 2 comes at 1 400 000)
     //     1 989 004 read 2      2 055 728
     let mut cfg = small();
-    cfg.migration = ssd::ftl::migration::Config::named("copyback_always").unwrap();
+    cfg.section_mut("ftl.migration").unwrap().select("copyback_always").unwrap();
     let mut drive = prepared(&cfg, [0, 1, 4, 8]);
     let done = run(&mut drive, &[(0, write(5)), (700_000, read(9)), (1_400_000, read(10))]);
     let copy = READ_COMMAND + PROGRAM_COMMAND + T_R + T_PROG;

@@ -2,7 +2,7 @@
 //! lets the young one work: as `static_swap`, by age and not by erases, so that every block lives as long as it can.
 
 use super::Member;
-use crate::ftl::age_marker::LIFE;
+use crate::ftl::tables::worn::LIFE;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@
 //! blocks, and the little-worn block is free for data that changes. A block that cannot move then, because it is in use
 //! or there is no room, is forgotten until the policy names it again.
 
-use super::{Offer, Seen, Technique};
+use super::{Needs, Offer, Seen, Technique};
 use crate::ftl::outside::Record;
 use crate::ftl::tables::blocks::LaneView;
 use crate::ftl::tables::layout::Layout;
@@ -63,8 +63,13 @@ impl Technique for WearLeveling {
         Policy::build(config).acts()
     }
 
-    fn needs_ages(config: &Config) -> bool {
-        Policy::build(config).needs_ages()
+    fn needs_ages(config: &Config) -> Option<Needs> {
+        Policy::build(config).needs_ages().then(|| Needs {
+            errors: false,
+            key: "ftl.wear_leveling.policy",
+            by: format!("wear levelling by \"{}\"", config.name()),
+            or: None,
+        })
     }
 
     fn new(config: &Config, _: &Sections, layout: &Layout) -> Self {

@@ -1,10 +1,64 @@
-//! Ages of blocks, as the firmware's markers tell them: against the truth, and what follows from them.
+//! Ages of blocks, as the firmware's markers tell them: by hand, against the truth, and what follows from them.
 
-use crate::aging::support::varied;
-use ssd::config::{Table, Value};
-use ssd::flash::op::{Cause, OpKind};
-use ssd::nand::cell::CellModel;
-use ssd::{Command, Drive, DriveConfig, Lba, OpCode, SimDuration};
+use super::*;
+use crate::config::{Table, Value};
+use crate::flash::op::{Cause, OpKind};
+use crate::sections::{CellPart, Errors};
+use crate::{Command, Drive, DriveConfig, Lba, OpCode, SimDuration};
+
+pub(crate) fn cells() -> CellModel {
+    CellModel::preset("tlc_48l").expect("a shipped part")
+}
+
+#[test]
+fn an_estimate_is_a_constant_and_factors() {
+    let estimate = Estimate::new(&cells(), 8.0, &[0.016, 2.0, 0.0]);
+    // 8 + 16 + 8 of 64 bits.
+    assert_eq!(estimate.age_q12([1_000, 4, 99, 7]), LIFE / 2);
+    assert_eq!(Estimate::new(&cells(), -8.0, &[]).age_q12([1; 4]), 0);
+    assert_eq!(Estimate::new(&cells(), 1e6, &[]).age_q12([1; 4]), 65_535);
+}
+
+#[test]
+fn coefficients_are_of_the_cells_they_are_used_on() {
+    let mut cfg = Sections::default();
+    let said = |config: &Config, cfg: &Sections| wrong_cells(config, cfg).map(|misfit| misfit.found);
+    let real_wear = Config::named("real_wear").expect("a member");
+    assert!(said(&real_wear, &cfg).is_some_and(|found| found.contains("do not age")));
+    cfg.errors.model = ErrorModel::Cells;
+    assert!(said(&real_wear, &cfg).is_some_and(|found| found.contains("without the coefficients")));
+    cfg.cells = CellPart::preset("tlc_48l").expect("a shipped part");
+    assert_eq!(said(&real_wear, &cfg), None);
+    cfg.cells.population.growth_worst += 0.1;
+    let found = wrong_cells(&real_wear, &cfg).expect("other cells");
+    let own = cfg.cells.fingerprint().to_string();
+    assert!(found.found.contains(&own) && found.allowed.contains("fit-markers"), "{found:?}");
+    assert_eq!(said(&Config::named("pe_cycles").expect("a member"), &cfg), None);
+}
+
+#[test]
+fn logarithms_of_dwells() {
+    let ln = Logarithm::new(16, 180.0);
+    for (minutes, wanted) in
+        [(0.0, 0.0), (1.0, 0.0), (5.0, 1.609), (30.0, 3.401), (180.0, 5.193), (1e6, 5.193)]
+    {
+        let found = f64::from(ln.of_ticks((minutes * 16.0) as u32)) / 256.0;
+        assert!((found - wanted).abs() < 0.006, "{minutes} {found}");
+    }
+}
+
+/// Four planes of so many TLC blocks of 48 wordlines that differ, and what tells their age.
+fn varied(blocks_per_plane: u32, marker: &str) -> DriveConfig {
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 1, 1, 2);
+    (g.blocks_per_plane, g.wordlines_per_block) = (blocks_per_plane, 48);
+    cfg.errors = Errors { model: ErrorModel::Cells, variation: true, ..Errors::default() };
+    cfg.drive.over_provisioning_percent = 60.0;
+    cfg.cells = CellPart::preset("tlc_48l").expect("a shipped part");
+    cfg.age_marker.select(marker).expect("a marker");
+    cfg
+}
 
 fn aged(cfg: &DriveConfig, steps: &[&str]) -> Drive {
     let mut drive = Drive::new(cfg).expect("a drive");
@@ -182,7 +236,16 @@ fn markers_of_other_cells_are_refused() {
     }
     cfg.cells.markers.fitted_on = cfg.cells.fingerprint();
     assert_eq!(said(&cfg), "");
-    cfg.errors.model = ssd::sections::ErrorModel::None;
+    cfg.errors.model = ErrorModel::None;
     let message = said(&cfg);
     assert!(message.contains("cells that do not age") && message.contains("nand.errors.model"), "{message}");
+}
+
+/// Markers are fitted on blocks that are never used with one bit a cell.
+#[test]
+fn blocks_of_a_cache_have_no_ages() {
+    let mut cfg = varied(60, "real_wear");
+    cfg.slc_cache.select("fixed").expect("a policy");
+    let message = cfg.validate().expect_err("it is refused").to_string();
+    assert!(message.contains("ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\""), "{message}");
 }
