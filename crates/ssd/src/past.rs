@@ -79,7 +79,7 @@ impl Past<'_> {
     /// What is exposed is locked, as in a long silence: what was written left no room for that. Where cleaning paces
     /// the host (`ftl.cleaning.paces_host`) and the host was faster than cleaning, what such a host would have waited
     /// for is cleaned.
-    pub fn settle(&mut self, pace: Pace) -> bool {
+    pub fn catch_up(&mut self, pace: Pace) -> bool {
         let state = &mut *self.state;
         let exposed = state.ftl.locks.exposed();
         let is_behind = pace == Pace::Saturated && state.ftl.work.paces_host();

@@ -253,7 +253,7 @@ fn counting() -> (DriveConfig, Drive) {
 /// left to be locked.
 fn overwritten(policy: &str) -> (DriveConfig, Drive) {
     let (cfg, mut drive) = used(locking(policy), 100);
-    while drive.past().settle(Pace::Relaxed) {}
+    while drive.past().catch_up(Pace::Relaxed) {}
     (cfg, drive)
 }
 

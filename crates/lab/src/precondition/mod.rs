@@ -287,7 +287,7 @@ pub(crate) fn precondition_until(
 /// What a drive that was written in no time has still to do, before time passes: its past is no part of what is
 /// measured.
 fn settle(drive: &mut Drive, pace: Pace, stop: &Stop) -> Result<(), Failure> {
-    while drive.past().settle(pace) {
+    while drive.past().catch_up(pace) {
         if stop.is_asked() {
             return Err(Failure::Interrupted { phase: Phase::Overwriting });
         }

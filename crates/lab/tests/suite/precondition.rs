@@ -164,7 +164,7 @@ fn a_drive_that_is_not_preconditioned_stays_as_it_was() {
     precondition(&mut drive, 1, &Preconditioning::default(), &mut |_| {}).unwrap();
     assert_eq!((drive.stats(), drive.event_hash()), before);
     assert!(
-        drive.past().settle(Pace::Relaxed) || drive.stats() != before.0,
+        drive.past().catch_up(Pace::Relaxed) || drive.stats() != before.0,
         "something was left to be locked"
     );
 }

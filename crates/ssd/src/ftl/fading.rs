@@ -100,7 +100,7 @@ impl<T: Entry> Fading<T> {
     }
 
     /// The entries, up to date.
-    fn settled(&self) -> Cow<'_, [T]> {
+    fn up_to_date(&self) -> Cow<'_, [T]> {
         if self.seen.iter().all(|&seen| seen == self.turns) {
             return Cow::Borrowed(&self.entries);
         }
@@ -120,13 +120,13 @@ impl<T: Entry> Fading<T> {
 
     /// Whether all entries are allowed.
     pub(super) fn all(&self, allowed: impl Fn(T) -> bool) -> bool {
-        self.settled().iter().all(|&entry| allowed(entry))
+        self.up_to_date().iter().all(|&entry| allowed(entry))
     }
 }
 
 impl<T: Entry> Serialize for Fading<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        raw::serialize(&self.settled(), serializer)
+        raw::serialize(&self.up_to_date(), serializer)
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
                         table.turn(left);
                         plain.iter_mut().for_each(|entry| *entry = (*entry >> down) & left);
                     }
-                    2 => assert_eq!(*table.settled(), plain, "step {step}"),
+                    2 => assert_eq!(*table.up_to_date(), plain, "step {step}"),
                     3..100 => {
                         let set =
                             (u64::from(rng.below(u32::MAX)) << 32 | u64::from(rng.below(u32::MAX))) & bits;

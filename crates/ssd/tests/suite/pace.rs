@@ -25,7 +25,7 @@ fn used(cfg: &DriveConfig) -> Drive {
         let batch: Vec<u32> = (0..1024).map(|_| rng.below(units)).collect();
         drive.past().overwrite(Pace::Saturated, &batch).unwrap();
     }
-    assert!(!drive.past().settle(Pace::Saturated), "nothing is exposed");
+    assert!(!drive.past().catch_up(Pace::Saturated), "nothing is exposed");
     drive.check().unwrap();
     drive
 }

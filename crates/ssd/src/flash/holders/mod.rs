@@ -386,7 +386,7 @@ impl Holders {
         self.see_standing(die, &flash.pool);
         for index in 0..self.standing.len() {
             if flash.pool.get(self.standing[index]).at.die == number {
-                self.settle(flash, self.standing[index], (at, channel), now);
+                self.book_wait(flash, self.standing[index], (at, channel), now);
                 self.see_stopped(self.standing[index], die, &flash.pool);
             }
         }
@@ -455,7 +455,7 @@ impl Holders {
     }
 
     /// Books what an operation has waited since it was looked at last.
-    fn settle(&mut self, flash: &Flash, id: OpId, (die, channel): (usize, usize), now: SimTime) {
+    fn book_wait(&mut self, flash: &Flash, id: OpId, (die, channel): (usize, usize), now: SimTime) {
         let (spent, seen) = (flash.pool.spent(id), self.waiting[id.index()]);
         let (at_die, at_channel) = (&self.dies[die].shown, &self.channels[channel].shown);
         let held = &mut self.held[id.index()];

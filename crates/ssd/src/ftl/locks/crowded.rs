@@ -161,7 +161,7 @@ mod tests {
     fn what_was_exposed_in_no_time_is_locked_in_no_time() {
         for policy in ["page_lock", "page_and_block_lock", "scrub", "reprogram", "erase"] {
             let mut drive = exposed(policy);
-            while drive.past().settle(Pace::Saturated) {}
+            while drive.past().catch_up(Pace::Saturated) {}
             drive.check().unwrap();
             assert_eq!(drive.state.ftl.locks.exposed(), 0, "{policy}");
         }
