@@ -89,7 +89,6 @@ impl State {
             page_class: &cfg.page_class,
             slc_cache: &cfg.slc_cache,
             sanitize: &cfg.sanitize,
-            migration: &cfg.migration,
             techniques: cfg.techniques(),
         };
         let ftl = Ftl::new(cfg, &configs, layout.clone(), order, (stream, streams), host.slots(), |block| {

@@ -30,7 +30,6 @@ techniques! { families! {
         crate::flash::read_voltage::FAMILY,
         crate::ftl::gc_trigger::FAMILY,
         crate::ftl::gc_victim::FAMILY,
-        crate::ftl::migration::FAMILY,
         crate::ftl::page_class::FAMILY,
         crate::ftl::program_mode::FAMILY,
         crate::ftl::read_reclaim::FAMILY,

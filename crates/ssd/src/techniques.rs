@@ -18,6 +18,8 @@ macro_rules! techniques {
             /// Which blocks swap data.
             wear_leveling: WearLeveling = "ftl.wear_leveling", cause WearLeveling(3) "wear_leveling",
                 external LanePolicy;
+            /// Whether moved data passes through the controller.
+            migration: Copies = "ftl.migration";
             /// Data that has grown old is written anew.
             refresh: Refresh = "ftl.refresh", cause Refresh(11) "refresh";
         }

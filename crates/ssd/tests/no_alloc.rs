@@ -193,6 +193,9 @@ fn no_allocation_where_cells_age() {
         (cfg.errors.model, cfg.errors.disturb_law, cfg.errors.sectors) = (ErrorModel::Cells, law, sectors);
         for executor in [Executor::Timed, Executor::Functional] {
             assert_loop_allocates_nothing(&cfg, executor, "cells that age");
+            if !support::every::has("ftl.migration") || !support::every::has("ftl.age_marker") {
+                continue;
+            }
             let mut copies = with_policy("migration", "copyback_by_age");
             (copies.errors.disturb_law, copies.errors.sectors) = (law, sectors);
             assert_loop_allocates_nothing(&copies, executor, "cells that age, and copies inside the chips");

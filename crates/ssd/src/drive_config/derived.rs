@@ -5,7 +5,7 @@ use super::DriveConfig;
 use crate::config::Table;
 use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
-use crate::ftl::{migration, page_class, read_reclaim, sanitize, slc_cache};
+use crate::ftl::{page_class, read_reclaim, sanitize, slc_cache};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
 
@@ -19,9 +19,6 @@ impl DriveConfig {
         // Both maps, a bit for live and one for lost; blocks as firmware and chips know them.
         let maps = physical.saturating_add(logical).saturating_mul(33) / 8;
         let blocks = g.blocks().saturating_mul(if ages { 66 + 37 } else { 66 });
-        let migration = migration::Policy::build(&self.migration);
-        let carried = u64::from(migration.counts()) + u64::from(migration.copies() && ages);
-        let carried = carried.saturating_mul(g.physical_pages());
         let counters = match (ages, self.errors.disturb_counters) {
             (true, DisturbCounters::Wordline) => wordlines.saturating_mul(4),
             _ => 0,
@@ -40,7 +37,7 @@ impl DriveConfig {
         let locks = if sanitize.acts() { locks.saturating_add(renewed) } else { 0 };
         let heats = page_class::Policy::build(&self.page_class).table_bytes(logical);
         let techniques = self.techniques().memory_bytes(self);
-        [blocks, carried, counters, policy, heats, locks, self.stream_bytes(), techniques]
+        [blocks, counters, policy, heats, locks, self.stream_bytes(), techniques]
             .into_iter()
             .fold(maps, u64::saturating_add)
     }

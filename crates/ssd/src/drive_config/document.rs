@@ -139,10 +139,11 @@ const GONE: &[(&str, &str)] =
 /// The full path of a key of that name, in whichever section or policy has it; failing that, of one that has its name
 /// with a unit or another unit.
 pub(super) fn elsewhere(key: &str) -> Option<String> {
-    if let Some((_, now)) = GONE.iter().find(|(old, _)| *old == key) {
+    let config = DriveConfig::default();
+    let is_there = |now: &str| now.rsplit_once('.').is_some_and(|(path, _)| config.section(path).is_some());
+    if let Some((_, now)) = GONE.iter().find(|(old, now)| *old == key && is_there(now)) {
         return Some((*now).to_owned());
     }
-    let config = DriveConfig::default();
     let has = |section: &dyn Table| match section.family() {
         Some(family) => !family.members_with(key).is_empty(),
         None => section.fields().iter().any(|field| field.key == key),

@@ -113,7 +113,6 @@ techniques! { drive_config! {
         slc_cache: ftl::slc_cache::Config, "How many blocks cache host writes with one bit per \
                                             cell." = "ftl.slc_cache";
         sanitize: ftl::sanitize::Config, "What happens to copies that nobody may read." = "ftl.sanitize";
-        migration: ftl::migration::Config, "Whether moved data passes through the controller." = "ftl.migration";
     } {
         queues = "host.queues";
         link = "host.link";

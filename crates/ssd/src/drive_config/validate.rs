@@ -6,7 +6,7 @@ use crate::config::value::show_f64;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem, Table};
 use crate::flash::op::UNITS_AT_MOST;
 use crate::flash::preemption;
-use crate::ftl::{migration, page_class, read_reclaim, slc_cache, stream};
+use crate::ftl::{page_class, read_reclaim, slc_cache, stream};
 use crate::nand::gray;
 use crate::sections::{
     ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, MovesOfFirst, Placement, PriorityOrder,
@@ -44,7 +44,6 @@ impl DriveConfig {
             self.check_cells(&mut conflicts);
             self.check_hotness(&mut conflicts);
             self.check_page_class(&mut conflicts);
-            self.check_migration(&mut conflicts);
             self.check_slc_cache(&mut conflicts);
             self.check_preemption(&mut conflicts);
             self.check_sanitize(&mut conflicts);
@@ -199,16 +198,6 @@ impl DriveConfig {
     /// Can data be sorted by the class of pages, if it is to be?
     fn check_page_class(&self, conflicts: &mut Conflicts) {
         if let Some(Misfit { keys, found, allowed }) = self.page_class_misfit() {
-            conflicts.add(keys, found, &allowed);
-        }
-    }
-
-    /// Can data be copied inside chips, if it is to be?
-    fn check_migration(&self, conflicts: &mut Conflicts) {
-        let sorts = page_class::Policy::build(&self.page_class).sorts();
-        let sorted_by = sorts.then(|| self.page_class.name());
-        let misfit = migration::misfit(&self.migration, self, sorted_by);
-        if let Some(Misfit { keys, found, allowed }) = misfit {
             conflicts.add(keys, found, &allowed);
         }
     }

@@ -6,7 +6,7 @@ use crate::config::member::Misfit;
 use crate::config::{ConfigErrors, presets};
 use crate::flash::{PROGRAM_MODES, read_voltage};
 use crate::ftl::techniques::{Beside, Needs};
-use crate::ftl::{migration, program_mode, read_reclaim, sanitize, stream};
+use crate::ftl::{page_class, program_mode, read_reclaim, sanitize, stream};
 use crate::host::{buffer, hotness};
 use crate::nand::aging::Uses;
 use crate::nand::{Chip, Sanitizing, gray};
@@ -71,7 +71,13 @@ impl DriveConfig {
 
     /// What techniques are told of other policies.
     fn beside(&self) -> Beside<'_> {
-        Beside { cache: (self.slc_blocks_per_lane() > 0).then(|| self.slc_cache.name()) }
+        let sorts = page_class::Policy::build(&self.page_class).sorts();
+        let reprograms = sanitize::Policy::build(&self.sanitize).means() == Some(Sanitizing::Reprograms);
+        Beside {
+            cache: (self.slc_blocks_per_lane() > 0).then(|| self.slc_cache.name()),
+            sorts: sorts.then(|| self.page_class.name()),
+            reprograms: reprograms.then(|| self.sanitize.name()),
+        }
     }
 
     /// Is told of the ages of blocks what policies go by?
@@ -82,9 +88,8 @@ impl DriveConfig {
             by: format!("voltages by \"{}\"", self.read_voltage.name()),
             or: None,
         });
-        let others = [migration::needs_ages(&self.migration), reads].into_iter().flatten();
         let tells = self.techniques().tells();
-        for Needs { errors, key, by, or } in self.techniques().needs().into_iter().chain(others) {
+        for Needs { errors, key, by, or } in self.techniques().needs().into_iter().chain(reads) {
             let or = or.map(|or| format!("; {or}")).unwrap_or_default();
             let Some(tells) = &tells else {
                 conflicts.add(

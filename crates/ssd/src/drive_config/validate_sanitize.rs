@@ -2,7 +2,7 @@
 
 use super::DriveConfig;
 use super::validate::Conflicts;
-use crate::ftl::{migration, read_reclaim, sanitize};
+use crate::ftl::{read_reclaim, sanitize};
 use crate::nand::Sanitizing;
 use crate::nand::cell::lock::BLOCK_LOCK_US;
 use crate::sections::ProgramOrder;
@@ -73,20 +73,13 @@ impl DriveConfig {
         }
     }
 
-    /// Is it known what reprogramming a page does to others, and does no copy hide it?
+    /// Is it known what reprogramming a page does to others?
     fn check_reprogram(&self, conflicts: &mut Conflicts) {
         let name = self.sanitize.name();
         if self.geometry.bits_per_cell == 1 {
             let found = format!("\"{name}\", with one bit per cell: a wordline is a page");
             let keys = ["ftl.sanitize.policy", "nand.geometry.bits_per_cell"];
             conflicts.add(&keys, found, &format!("nand.geometry.bits_per_cell of 2 to 4, {OR}"));
-        }
-        let moves = migration::Policy::build(&self.migration);
-        if moves.copies() {
-            let by = self.migration.name();
-            let found = format!("\"{name}\", with copies by \"{by}\" that carry lost data along");
-            let keys = ["ftl.sanitize.policy", "ftl.migration.policy"];
-            conflicts.add(&keys, found, &format!("ftl.migration.policy = \"off_chip\", {OR}"));
         }
     }
 

@@ -92,7 +92,7 @@ impl Ftl {
             self.locks.note_erased_locks(&self.tables, &mut self.work, block);
         }
         self.tables.replicas.reset(&self.tables.layout, block);
-        self.copies.on_erase(block);
+        self.techniques.wiped(block);
         let (first, units) = (self.tables.layout.first_unit(block), self.tables.layout.units_per_block());
         self.tables.map.note_erased(first, units);
         self.effects.push(Effect::Erase { first, units });

@@ -13,7 +13,6 @@ pub mod foresight;
 pub mod gc_trigger;
 pub mod gc_victim;
 pub mod locks;
-pub mod migration;
 mod moves;
 pub mod outside;
 pub mod page_class;
@@ -46,7 +45,6 @@ use crate::sections::{self, ErrorModel, Sections};
 use crate::units::{BlockId, LaneId, OpId, Pun, SimTime, SlotId};
 use core::ops::Range;
 pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
-use moves::copies::Copies;
 use moves::reclaim::Reclaim;
 use moves::victims::Cleaning;
 pub use reads::{Brought, End, Found, LastRead};
@@ -134,8 +132,6 @@ pub struct Ftl {
     pub(crate) separation: Separation,
     /// Units that are written without operations and wait for a page of their stream.
     pub(crate) direct: Direct,
-    /// What is copied inside the chips.
-    copies: Copies,
     /// What nobody may read any more.
     pub(crate) locks: Locks,
     pub(crate) techniques: Techniques,
@@ -158,8 +154,6 @@ pub struct Policies<'a> {
     pub slc_cache: &'a slc_cache::Config,
     /// What happens to copies that nobody may read.
     pub sanitize: &'a sanitize::Config,
-    /// Whether moved data passes through the controller.
-    pub migration: &'a migration::Config,
     /// Those of techniques.
     pub techniques: techniques::Configs<'a>,
 }
@@ -223,7 +217,6 @@ impl Ftl {
             ),
             separation: Separation::new(stream),
             direct: Direct::new(streams, layout.units_per_page),
-            copies: Copies::new(policies.migration, layout.blocks(), layout.pages_per_block),
             locks,
             techniques,
             tables,
@@ -235,7 +228,7 @@ impl Ftl {
 
     /// Chips whose pages remember what errors they carry, if pages are copied inside them.
     pub(crate) fn with_copies(&self, chip: Chip) -> Chip {
-        if self.copies.are_made() { chip.with_copies() } else { chip }
+        if self.techniques.copies() { chip.with_copies() } else { chip }
     }
 
     /// Flash operations that moves may have in flight at once, beside so many of the host's: they are kept for them.
@@ -293,7 +286,6 @@ impl Ftl {
         let all = self.tables.map.bytes()
             + read_reclaim
             + self.techniques.bytes()
-            + self.copies.bytes()
             + locks
             + self.locks.clock_bytes()
             + self.tables.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()

@@ -17,7 +17,6 @@ impl Ftl {
         (self.tables.layout, self.tables.order, self.space.placement) =
             (tables.layout, tables.order, fresh.space.placement);
         self.cleaning.restored(fresh.cleaning)?;
-        self.copies.restored(fresh.copies)?;
         self.separation.restored(fresh.separation)?;
         self.page_classes.restored(fresh.page_classes)?;
         ensure(self.direct.is_idle(), "writes between two layers")?;

@@ -14,9 +14,6 @@ impl Ftl {
     /// Above those chips, which are fresh.
     pub(crate) fn above(mut self, chip: &mut Chip) -> Self {
         self.techniques.learn(chip);
-        if let Some(cells) = chip.cells() {
-            self.copies.learn(cells);
-        }
         self.outbox.reserve(self.techniques.operations_at_most());
         self
     }

@@ -199,10 +199,6 @@ fn errors_name_their_keys() {
     );
     has(with("p", Value::List(vec![Value::Float(1.0)])), &["1 probabilities", "3, one for each"]);
     has(
-        error(&|cfg| cfg.migration.select("copyback_always").unwrap()),
-        &["copyback", "read_heat", "sequential"],
-    );
-    has(
         error(&|cfg| cfg.allocation.placement = ssd::sections::Placement::Static),
         &["placement", "each logical page has a plane"],
     );

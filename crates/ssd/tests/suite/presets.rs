@@ -277,10 +277,10 @@ fn families_and_their_sections_agree() {
                 ("ftl/techniques/wear_leveling", "age_aware") | ("flash/read_voltage", "table_by_age") => {
                     "preset = \"aged_tlc\"\n[ftl.age_marker]\npolicy = \"real_wear\"\n".to_owned()
                 }
-                ("ftl/migration", "copyback_by_age") => {
+                ("ftl/techniques/migration", "copyback_by_age") => {
                     format!("preset = \"aged_tlc\"\n[ftl.age_marker]\npolicy = \"real_wear\"\n{pages}")
                 }
-                ("ftl/migration", _) => pages.to_owned(),
+                ("ftl/techniques/migration", _) => pages.to_owned(),
                 // What grows old are cells.
                 ("ftl/techniques/refresh", "by_age") => "preset = \"aged_tlc\"\n".to_owned(),
                 _ => String::new(),

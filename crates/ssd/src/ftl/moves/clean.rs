@@ -266,7 +266,7 @@ impl Ftl {
             self.space.op_of_move(&self.tables, &self.work, flash, (OpKind::Read, cause), page, lane);
         self.work.counts.note_margin(&flash.chip, &op);
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
-        let copies = self.copies.are_made() && !self.tables.blocks.is_one_bit(block);
+        let copies = self.techniques.copies() && !self.tables.blocks.is_one_bit(block);
         if copies && self.copy_back(flash, lane, cause, units[0]) {
             return true;
         }

@@ -119,7 +119,7 @@ impl Ftl {
     fn begin_late_erase(&mut self, block: BlockId) {
         self.reclaim.forget_reads(&self.tables, &mut self.work, block);
         self.tables.replicas.reset(&self.tables.layout, block);
-        self.copies.on_erase(block);
+        self.techniques.wiped(block);
         if self.locks.are_on() {
             self.locks.leave_to_erase(&self.tables, block);
         }

@@ -35,7 +35,7 @@ pub struct Blocks {
     mode: Vec<u8>,
     /// Used with one bit a cell.
     one_bit: Vec<bool>,
-    /// Share of its life that a block has behind it, in 1/4096, as `ftl.age_marker` tells.
+    /// Share of its life that a block has behind it, in 1/4096, as the firmware estimates it.
     #[serde(with = "raw")]
     wear_q12: Vec<u16>,
     /// Failed a program: to be retired.

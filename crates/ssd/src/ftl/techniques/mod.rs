@@ -12,11 +12,11 @@ use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::tables::worn::Worn;
 use crate::ftl::work::looks::Looks;
-use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
+use crate::nand::{Chip, PageAddress};
 use crate::restore::Verdict;
 use crate::sections::Sections;
-use crate::units::{BlockId, LaneId};
+use crate::units::{BlockId, LaneId, Ppn};
 use core::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +86,17 @@ pub(in crate::ftl) struct Measured<'a> {
     pub chip: &'a Chip,
 }
 
+/// A page that moves and could be copied inside its plane.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code)] // nobody may ask
+pub(in crate::ftl) struct Hop {
+    pub source: Ppn,
+    pub from: PageAddress,
+    /// What is known of the wear of the physical blocks that it leaves and comes to; of cycles alone where nobody goes
+    /// by more ([`Technique::copies_by_wear`]).
+    pub worn: [Worn; 2],
+}
+
 /// What a configuration tells of the ages of blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tells {
@@ -117,6 +128,10 @@ pub(crate) struct Needs {
 pub(crate) struct Beside<'a> {
     /// Blocks of one bit a cell cache what the host writes.
     pub cache: Option<&'a str>,
+    /// Data is sorted in the controller by what it is.
+    pub sorts: Option<&'a str>,
+    /// What dies is programmed over, which costs others of their bits.
+    pub reprograms: Option<&'a str>,
 }
 
 /// What a technique answers. By default it does nothing.
@@ -235,6 +250,28 @@ pub(in crate::ftl) trait Technique: Sized {
     fn off_bits(&self, chip: &Chip) -> Option<[f64; 2]> {
         None
     }
+
+    /// Whether pages that move are ever copied inside their planes: then chips remember what errors copies carry.
+    fn copies(&self) -> bool {
+        false
+    }
+
+    /// Whether that goes by the wear of blocks, and not by their cycles alone.
+    fn copies_by_wear(&self) -> bool {
+        false
+    }
+
+    /// Whether a page is copied inside its plane, and does not pass through the controller: what it is told of the copy
+    /// then.
+    fn copy(&self, hop: &Hop, chip: &Chip, counts: &mut FtlCounts) -> Option<u8> {
+        None
+    }
+
+    /// The page was copied to that one.
+    fn copied(&mut self, to: Ppn, note: u8, counts: &mut FtlCounts) {}
+
+    /// What a block held is gone: it is erased, or will be before anything else is programmed there.
+    fn wiped(&mut self, block: BlockId) {}
 }
 
 /// How many of a list are chosen.
@@ -496,6 +533,41 @@ macro_rules! list {
             pub(in crate::ftl) fn off_bits(&self, chip: &Chip) -> Option<[f64; 2]> {
                 $(if let Some(off) = self.$folder.off_bits(chip) { return Some(off); })*
                 None
+            }
+        }
+
+        /// What they are asked and told of copies inside planes.
+        #[allow(unused_variables, unused_mut)] // the list may be empty
+        impl Techniques {
+            /// See [`Technique::copies`].
+            #[inline]
+            pub(in crate::ftl) fn copies(&self) -> bool {
+                false $(|| self.has(Which::$folder) && self.$folder.copies())*
+            }
+
+            /// See [`Technique::copies_by_wear`].
+            pub(in crate::ftl) fn copies_by_wear(&self) -> bool {
+                false $(|| self.has(Which::$folder) && self.$folder.copies_by_wear())*
+            }
+
+            /// For which of them a page is copied inside its plane, if for one: the first in the list that would, and
+            /// what that is told of the copy. See [`Technique::copy`].
+            pub(in crate::ftl) fn copy(&self, hop: &Hop, chip: &Chip, counts: &mut FtlCounts) -> Option<(Which, u8)> {
+                $(if self.has(Which::$folder) && let Some(note) = self.$folder.copy(hop, chip, counts) {
+                    return Some((Which::$folder, note));
+                })*
+                None
+            }
+
+            /// See [`Technique::copied`].
+            pub(in crate::ftl) fn copied(&mut self, (by, note): (Which, u8), to: Ppn, counts: &mut FtlCounts) {
+                $(if by == Which::$folder { self.$folder.copied(to, note, counts); })*
+            }
+
+            /// See [`Technique::wiped`].
+            #[inline]
+            pub(in crate::ftl) fn wiped(&mut self, block: BlockId) {
+                $(if self.has(Which::$folder) { self.$folder.wiped(block); })*
             }
         }
     };

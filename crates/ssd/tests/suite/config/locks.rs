@@ -58,10 +58,6 @@ const WRONG: &[(&str, &[&str])] = &[
         &["nand.timing.t_reprogram_us", "reprograms that take 0 us", "more than 0 us"],
     ),
     (
-        "[ftl.sanitize]\npolicy = \"reprogram\"\n[ftl.migration]\npolicy = \"copyback_always\"",
-        &["ftl.migration.policy", "\"copyback_always\" that carry lost data along", "\"off_chip\""],
-    ),
-    (
         "[ftl.sanitize]\npolicy = \"reprogram\"\n[nand.cell]\nprogram_order = \"shadow\"",
         &["nand.cell.program_order", "\"reprogram\"", "wordline_major"],
     ),

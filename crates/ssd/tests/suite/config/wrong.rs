@@ -232,42 +232,6 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "[ftl.cleaning]\ncopyback = true",
-        &["my.toml:2: ftl.cleaning.copyback: no such key", "did you mean ftl.migration.policy?"],
-    ),
-    (
-        "[ftl.migration]\npolicy = \"copyback_always\"",
-        &[
-            "my.toml:2: ftl.migration.policy: impossible",
-            "copyback (\"copyback_always\")",
-            "4 units in a page",
-            "unit = \"page\"",
-            "ftl.mapping.unit (its default)",
-        ],
-    ),
-    (
-        "[ftl.mapping]\nunit = \"page\"\n[ftl.migration]\npolicy = \"copyback_by_age\"",
-        &[
-            "my.toml:4: ftl.migration.policy: impossible",
-            "ages by \"none\", which estimates no errors",
-            "ftl.age_marker.policy = \"real_wear\", or another fitted marker",
-            "ftl.age_marker.policy (its default)",
-        ],
-    ),
-    (
-        "[ftl.mapping]\nunit = \"page\"\n[ftl.migration]\npolicy = \"copyback_by_age\"\n[ftl.age_marker]\n\
-         policy = \"pe_cycles\"",
-        &["my.toml:4: ftl.migration.policy: impossible", "ages by \"pe_cycles\""],
-    ),
-    (
-        "[ftl.migration]\npolicy = \"copyback_by_cycles\"\nlimits = [3, 8]",
-        &["my.toml:3: ftl.migration.limits", "8", "0 to 7"],
-    ),
-    (
-        "[ftl.migration]\npolicy = \"copyback_by_cycles\"\nlimits = [3, 1.5]",
-        &["my.toml:3: ftl.migration.limits: impossible", "a part of a copy", "whole numbers"],
-    ),
-    (
         "[ftl.allocation]\nplacement = \"static\"\n[ftl.mapping]\nunit = \"page\"",
         &[
             "my.toml:2: ftl.allocation.placement: impossible",

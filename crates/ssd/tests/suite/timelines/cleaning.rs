@@ -5,6 +5,7 @@
 //! 5, two blocks are left, and that is where cleaning begins.
 
 use super::*;
+use crate::support::every::has;
 use ssd::flash::op::{Cause, OpKind};
 
 fn small() -> DriveConfig {
@@ -107,6 +108,9 @@ fn an_erase_waits_behind_reads_and_reads_behind_it() {
 
 #[test]
 fn copyback_leaves_the_channel_alone() {
+    if !has("ftl.migration") {
+        return;
+    }
     // Block 0 has two live pages; each is copied inside the plane: two commands (300 + 400), tR + tPROG, no data.
     // die     4 096 host program  620 880
     //       620 880 copyback 1  1 271 580    (read 1 comes at 700 000)

@@ -69,7 +69,7 @@ pub struct Columns<'a> {
     pub erase_count: &'a [u32],
     /// Host units written when the block was filled last; its age is [`LaneView::now`] less that.
     pub closed_at: &'a [u64],
-    /// Share of its life that a block has behind it, in 1/4096, as `ftl.age_marker` tells; 0 where it does not.
+    /// Share of its life that a block has behind it, in 1/4096, as the firmware estimates it; 0 where it does not.
     pub wear_q12: &'a [u16],
 }
 
@@ -130,7 +130,7 @@ impl LaneView<'_> {
         self.erase_count[block as usize]
     }
 
-    /// Share of its life that a block has behind it, in 1/4096, as `ftl.age_marker` tells; 0 where it does not.
+    /// Share of its life that a block has behind it, in 1/4096, as the firmware estimates it; 0 where it does not.
     #[inline]
     pub fn wear_q12(&self, block: u32) -> u32 {
         u32::from(self.wear_q12[block as usize])
