@@ -11,7 +11,7 @@ CARGO ?= cargo
 # In CI the lock file is the truth; elsewhere cargo may update it after an edit of a Cargo.toml.
 LOCKED := $(if $(CI),--locked,)
 
-# Steps of one job tell how long they took, in a table at its end.
+# A table at the end of a job says how long each step took.
 STEP := scripts/step.sh
 
 .PHONY: help demo test python book check bench speed tables instructions soak faults tidy fmt clippy doc unit release\
@@ -20,7 +20,7 @@ STEP := scripts/step.sh
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: toolchain ## Replay a real trace with three cleaning policies and compare them (out/demo)
+demo: toolchain ## Replay a real trace, then compare three garbage collection policies (out/demo)
 	@CARGO="$(CARGO)" LOCKED="$(LOCKED)" scripts/demo.sh
 
 test: toolchain ## Every test: units, timelines, formulas, random runs, the command line (ONLY=name)
@@ -38,43 +38,43 @@ check: toolchain ## Format, lints, tidy, documentation, unit tests
 	@$(STEP) documentation $(MAKE) --no-print-directory doc
 	@$(STEP) units $(MAKE) --no-print-directory unit
 
-release: toolchain ## The program as it is published: slower to build, faster to run (target/release/wordline)
+release: toolchain ## A release build: slower to build, faster to run (target/release/wordline)
 	$(CARGO) build --release --package wordline $(LOCKED)
 
-dist: toolchain ## What is published, checked: wheel, program, crates (in dist/; needs python3-venv, binutils)
+dist: toolchain ## Build and check what is published: wheel, program, crates (in dist/; needs python3-venv, binutils)
 	@scripts/dist.sh
 
-soak: toolchain ## The long runs that are left for this commit: hours; goes on where it was ended (ONLY=name)
+soak: toolchain ## The long runs still to do for this commit: hours; resumes where it stopped (ONLY=name)
 	@$(CARGO) run --quiet --package xtask $(LOCKED) -- soak $(ONLY)
 
-faults: toolchain ## Put deliberate faults into a copy of the code: does a test turn red? (ONLY=part of a name)
+faults: toolchain ## Put deliberate faults into a copy of the code: does a test fail? (ONLY=part of a name)
 	@$(CARGO) run --quiet --package xtask $(LOCKED) -- faults $(ONLY)
 
-# Without the lab's formats of files, which are not measured and take longest to build.
+# Without the lab's file formats, which are not measured and take longest to build.
 BENCH := bench -p wordline-lab --no-default-features --bench drive $(LOCKED)
 
 bench: toolchain ## Measure speed and memory; print a table, write benches/results/<commit>.json
 	$(CARGO) $(BENCH)
 	@scripts/python.sh bench
 
-speed: toolchain ## Measure what README's table of speed tells, and write it (benches/speed.json, README.md)
+speed: toolchain ## Measure README's speed table anew and write it (benches/speed.json, README.md)
 	$(CARGO) $(BENCH) -- --speed
 	@$(MAKE) --no-print-directory tables
 
-tables: toolchain ## Write the tables in README.md and papers/README.md anew, from the files that hold their numbers
+tables: toolchain ## Rewrite the tables in README.md and papers/README.md from the files that hold their numbers
 	$(CARGO) run --quiet --package xtask $(LOCKED) -- tables
 
-instructions: toolchain ## Instructions a request: 2 % above benches/instructions.txt fail (UPDATE=1 writes it)
+instructions: toolchain ## Instructions per request: over 2 % above benches/instructions.txt fails (UPDATE=1 writes it)
 	$(CARGO) $(BENCH) -- --instructions $(if $(UPDATE),--update)
 
 # cargo fmt does not see the modules that family! declares, so every file is named.
-fmt: toolchain ## Is the code formatted? (mend with: rustfmt --edition 2024 FILE...)
+fmt: toolchain ## Check the format of the code (fix with: rustfmt --edition 2024 FILE...)
 	rustfmt --edition 2024 --check $$(git ls-files '*.rs')
 
-clippy: toolchain ## Lints, warnings are errors
+clippy: toolchain ## Lints; warnings are errors
 	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
 
-doc: toolchain ## The documentation of all crates; links to nothing, or to what is private, are errors
+doc: toolchain ## The documentation of all crates; broken and private links are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps $(LOCKED)
 
 tidy: toolchain ## The project's own rules: sizes, layers, families, purity of the core
@@ -86,7 +86,7 @@ UNITS := /lib:: /wordline:: xtask::
 unit: toolchain ## Unit tests only
 	$(CARGO) run --quiet --package xtask $(LOCKED) -- test $(UNITS)
 
-# mdBook is built once, below target/: minutes, and nothing but this needs it.
+# mdBook is built once, below target/: minutes. Only this target needs it.
 MDBOOK := target/mdbook/bin/mdbook
 
 book: toolchain $(MDBOOK) ## The book as pages for a browser (target/book-html); its test is part of make test
