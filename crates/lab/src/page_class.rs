@@ -9,9 +9,9 @@ use ssd::{DriveConfig, Stats};
 pub struct PageClassWork {
     /// The policy that sorts data by page type (`ftl.page_class`).
     pub policy: String,
-    /// Mapping units programmed to pages of the class they deserve.
+    /// Mapping units programmed to pages of their own class.
     pub matched: u64,
-    /// Mapping units programmed to pages of another class, because none was waiting for its own.
+    /// Mapping units programmed to pages of another class, because no unit of that class was waiting.
     pub neighbour: u64,
     /// The most mapping units that waited in the queues of one stream, for host data or for a lane's moves.
     pub queued_max: u32,

@@ -170,7 +170,7 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let share = digits(100.0 * result.bytes_written as f64 / logical as f64);
     let (erased, blocks) = (count(erased), count(blocks));
     Some(format!(
-        "wrote {share} % of the drive, erased {erased} of {blocks} blocks: too little to judge write amplification"
+        "wrote {share} % of the drive, with {erased} erases of {blocks} blocks: too little to judge write amplification"
     ))
 }
 

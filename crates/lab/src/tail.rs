@@ -42,7 +42,7 @@ pub struct Slowest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
     /// What held them up (`array.program.cleaning`: the array of their die, programming for cleaning), or a part of
-    /// their own way (`own.array`).
+    /// their own processing (`own.array`).
     pub what: String,
     /// How much of their time, in ns.
     pub ns: u64,
@@ -74,7 +74,7 @@ pub struct Example {
     pub arrival_ns: u64,
     /// How long it took, in ns.
     pub latency_ns: u64,
-    /// How much of this was lost to that cause, in ns.
+    /// How much of this time that cause took, in ns.
     pub lost_ns: u64,
     /// First sector.
     pub lba: u64,

@@ -20,7 +20,7 @@ macro_rules! techniques {
                 external LanePolicy;
             /// Whether moved data passes through the controller.
             migration: Copies = "ftl.migration";
-            /// Data that has grown old is written anew.
+            /// Old data is rewritten.
             refresh: Refresh = "ftl.refresh", cause Refresh(11) "refresh";
         }
     };

@@ -260,7 +260,7 @@ fn claims(tree: &Tree) -> Result<String, String> {
             let of = |verdict: &str| verdicts.iter().filter(|it| **it == verdict).count();
             let (met, judged) = (of("met"), verdicts.len() - of("not judged"));
             chips = format!(
-                "Of {} numbers of chips in {name} {judged} are judged, and {met} met (commit `{commit}`).\n",
+                "Of {} numbers about chips in {name} {judged} are judged, and {met} met (commit `{commit}`).\n",
                 verdicts.len()
             );
             continue;
@@ -276,7 +276,7 @@ fn claims(tree: &Tree) -> Result<String, String> {
     let [evidence, fitted, tautology] = sums.map(Count::show);
     let _ = writeln!(table, "| all | {all} | {evidence} | {fitted} | {tautology} | |");
     Ok(format!(
-        "{folders} folders, {all} claims of drives: {judged} are judged, {met} met, and of these {} are \
+        "{folders} folders, {all} claims about drives: {judged} are judged, {met} met, and of these {} are \
          evidence.\n{chips}\n{table}",
         sums[0].met
     ))

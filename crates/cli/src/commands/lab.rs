@@ -50,7 +50,7 @@ enum What {
     FitMarkers(FitMarkers),
     /// Show the design spaces of page and block locks, and which locks hold for five years
     Locks(Locks),
-    /// Write to drives until they refuse, by retirement rule and what wear levelling goes by
+    /// Write to drives until they wear out, by retirement rule and kind of wear levelling
     Fleet(Fleet),
 }
 

@@ -185,7 +185,7 @@ pub fn toml(plan: &Plan, markers: &Markers) -> String {
     let mut text = format!(
         "# Markers of a block's age for {part}: least squares on {} blocks of {chips} chips, seed {seed}.\n# [F] by \
          `wordline lab fit-markers`: blocks at 25 to 100 % of their lives, dwell log-uniform from 1 to 300 minutes\n# \
-         (RealWear section 3.2.2); [A] where RealWear tells no number.\n\n[cell.markers]\n",
+         (RealWear section 3.2.2); [A] where RealWear gives no number.\n\n[cell.markers]\n",
         chips * blocks
     );
     for field in Markers::FIELDS {

@@ -122,7 +122,7 @@ fn off_note(resolved: &Resolved) -> Option<String> {
     let policies = [
         ("ftl.slc_cache", "none", "the SLC cache (ftl.slc_cache)"),
         ("ftl.read_reclaim", "never", "read reclaim (ftl.read_reclaim)"),
-        ("ftl.wear_leveling", "none", "wear leveling (ftl.wear_leveling)"),
+        ("ftl.wear_leveling", "none", "wear levelling (ftl.wear_leveling)"),
     ];
     let config = &resolved.config;
     let is_off = |path: &str, none: &str| {

@@ -51,7 +51,7 @@ const QUANTITIES: &[(&str, &str)] = &[
     ("read_p99_us", "p99 read latency"),
     ("read_p99_9_us", "p99.9 read latency"),
     ("read_p99_99_us", "p99.99 read latency"),
-    ("read_high_p99_99_us", "p99.99 latency of high reads"),
+    ("read_high_p99_99_us", "p99.99 latency of high-priority reads"),
     ("read_medium_p99_99_us", "p99.99 latency of medium reads"),
     ("read_low_p99_99_us", "p99.99 latency of low reads"),
     ("read_max_us", "longest read latency"),
@@ -148,10 +148,10 @@ metrics! {
     "read_p99_99_us", "us", "99.99 % of reads take no longer", |f| {
         percentile(f, f.result.latency_ns.read.p99_99)
     };
-    "read_high_mean_us", "us", "mean latency of high reads", |f| {
+    "read_high_mean_us", "us", "mean latency of high-priority reads", |f| {
         timed(f, f.result.latency_ns.read_by_priority[Priority::High].mean.map(|ns| ns / 1e3))
     };
-    "read_high_p99_99_us", "us", "99.99 % of high reads take no longer", |f| {
+    "read_high_p99_99_us", "us", "99.99 % of high-priority reads take no longer", |f| {
         percentile(f, f.result.latency_ns.read_by_priority[Priority::High].p99_99)
     };
     "read_medium_p99_99_us", "us", "99.99 % of medium reads take no longer", |f| {
@@ -160,12 +160,12 @@ metrics! {
     "read_low_p99_99_us", "us", "99.99 % of low reads take no longer", |f| {
         percentile(f, f.result.latency_ns.read_by_priority[Priority::Low].p99_99)
     };
-    "high_delayed", "%", "share of high reads (of a page each) that saw their die work for a lower one", |f| {
+    "high_delayed", "%", "share of high-priority page reads that waited while their die worked for a lower one", |f| {
         let high = f.result.latency_ns.read_by_priority[Priority::High].count as f64;
         let delayed = f.result.flash.dies.priority.delayed_by_lower[Priority::High] as f64;
         (high > 0.0).then(|| 100.0 * delayed / high)
     };
-    "high_wait", "x", "the wait of high reads at the 99.9th percentile, over the shortest of them", |f| {
+    "high_wait", "x", "wait of high-priority reads at the 99.9th percentile, relative to the shortest", |f| {
         let high = &f.result.latency_ns.read_by_priority[Priority::High];
         let (least, long) = (high.min? as f64, high.p99_9? as f64);
         timed(f, (least > 0.0).then(|| long / least - 1.0))

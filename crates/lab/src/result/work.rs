@@ -140,7 +140,7 @@ impl Victims {
 pub struct ReadReclaimWork {
     /// The `ftl.read_reclaim` policy. The pages that it copied are in `flash.programs.read_reclaim`.
     pub policy: String,
-    /// Pages moved because of reads, counted where their data was read. They may fill fewer pages at the
+    /// Pages moved by read reclaim, counted where their data was read. They may fill fewer pages at the
     /// destination (`flash.programs.read_reclaim`) if part of the data had been overwritten.
     pub pages: u64,
     /// Of these, pages moved before half of the reads they endure, where cells age.
@@ -149,16 +149,16 @@ pub struct ReadReclaimWork {
     pub most_disturbed: Option<f64>,
     /// Bytes of the policy's counters and limits.
     pub table_bytes: u64,
-    /// Service time, in ns: from the decision that something must leave a block because of reads (the whole block,
-    /// wordlines, a round of replicas, a deal) until the last of it is at its new place. Waiting for its turn does
-    /// not count, nor do moves that moved nothing. Percentiles are at most 1/16 too high. 0 and null in the
+    /// Service time, in ns: from the decision that data must leave a block because of reads (the whole block,
+    /// wordlines, a round of replicas, two blocks dealt to two) until the last of it is written elsewhere. Waiting
+    /// for its turn does not count, nor do moves that moved nothing. Percentiles are at most 1/16 too high. 0 and null in the
     /// functional executor.
     #[serde(default)]
     pub service_ns: Distribution,
     /// Mapping units read by the host from replicas.
     #[serde(default)]
     pub replica_reads: u64,
-    /// Replicated mapping units whose replica became the page itself.
+    /// Replicated mapping units whose replica became the primary copy.
     #[serde(default)]
     pub replicas_adopted: u64,
     /// Replicated mapping units whose replica could not be corrected when read.

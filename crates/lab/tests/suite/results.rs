@@ -260,7 +260,10 @@ fn a_run_that_wrote_too_little_says_how_little() {
     let few = run(&small_drive(), &writes(logical_units / 4), &closed(8));
     let erases = few.flash.erases.sum();
     let text = remark(&few, LITTLE).expect("a quarter of the drive, not aged to steady state");
-    assert!(text.starts_with(&format!("wrote 25 % of the drive, erased {erases} of 400 blocks")), "{text}");
+    assert!(
+        text.starts_with(&format!("wrote 25 % of the drive, with {erases} erases of 400 blocks")),
+        "{text}"
+    );
     let many = run(&small_drive(), &writes(logical_units), &closed(8));
     assert_eq!(remark(&many, LITTLE), None, "the whole drive was written");
     let overwrite = Overwrite::SteadyState { change_percent: 50.0, times_at_most: 4.0 };

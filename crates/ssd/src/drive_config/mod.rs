@@ -118,7 +118,7 @@ techniques! { drive_config! {
         link = "host.link";
         firmware = "host.firmware";
         buffer: host::buffer::Config, "What stays in DRAM." = "host.buffer";
-        hotness: host::hotness::Config, "How data is used that leaves DRAM." = "host.hotness";
+        hotness: host::hotness::Config, "How data was used when it leaves DRAM." = "host.hotness";
     }
 } }
 

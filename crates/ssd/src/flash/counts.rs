@@ -53,7 +53,7 @@ counters! {
         suspends_per_erase: [u64; PER_ERASE], "erases", in "flash.suspends.per_erase.histogram";
         /// Host page reads by priority, during whose wait the die worked for one of lower priority.
         delayed_by_lower: [u64; PRIORITIES], "pages", in "flash.priority.delayed_by_lower.high";
-        /// High reads, alone at their die, that waited longer than the rule of `flash.preemption` allows.
+        /// High-priority reads, alone at their die, that waited longer than `flash.preemption` allows.
         inversions: u64, "pages", in "flash.priority.inversions";
         /// Nanoseconds that each die had work to do.
         die_busy_ns: Vec<u64>, "ns", in "utilisation.die.mean";

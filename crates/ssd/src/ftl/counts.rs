@@ -72,9 +72,9 @@ counters! {
         stream_units: [u64; STREAMS_AT_MOST], "units", in "ftl.stream.units";
         /// Mapping units programmed in a page of another stream, to fill it.
         mixed_units: u64, "units", in "ftl.stream.mixed_units";
-        /// Mapping units programmed to pages of the class they deserve (`ftl.page_class`).
+        /// Mapping units programmed to pages of their own class (`ftl.page_class`).
         class_matched: u64, "units", in "ftl.page_class.matched";
-        /// Mapping units programmed to pages of another class, because none waited for its own.
+        /// Mapping units programmed to pages of another class, because no unit of that class was waiting.
         class_neighbour: u64, "units", in "ftl.page_class.neighbour";
         /// The most mapping units that waited in the queues of one stream, for host data or for a lane's moves.
         class_queued_max: u32, "units", in "ftl.page_class.queued_max";
@@ -96,17 +96,17 @@ counters! {
         host_reads_by_type: [u64; 4], "pages";
         /// Whole blocks moved because of reads; a block that only moved along with another does not count.
         reclaims: u64, "blocks";
-        /// How long moves because of reads took, in the timed executor.
+        /// Time that moves by read reclaim took, in the timed executor.
         services: ServiceTimes, "ns", in "ftl.read_reclaim.service_ns.mean";
-        /// Pages programmed because of reads to blocks opened in a program mode, by the mode.
+        /// Pages programmed by read reclaim to blocks opened in a program mode, by mode.
         dealt_pages: [u64; PROGRAM_MODES], "pages";
         /// Mapping units read by the host from replicas.
         replica_reads: u64, "units", in "ftl.read_reclaim.replica_reads";
-        /// Replicas of mapping units that became the page itself.
+        /// Replicas of mapping units that became the primary copy.
         replicas_adopted: u64, "units", in "ftl.read_reclaim.replicas_adopted";
         /// Replicas of mapping units that could not be corrected when read.
         replicas_failed: u64, "units", in "ftl.read_reclaim.replicas_failed";
-        /// Pages moved because of reads: those whose data was read to be put elsewhere.
+        /// Pages moved by read reclaim: those whose data was read to be written elsewhere.
         reclaimed_pages: u64, "pages", in "ftl.read_reclaim.pages";
         /// Of these, where cells age, pages that had seen less than half of the reads they endure.
         premature_pages: u64, "pages", in "ftl.read_reclaim.premature_pages";
@@ -145,24 +145,24 @@ counters! {
         age_checks: u64, "reads", in "ftl.age.checks";
         /// Mapping units moved because their page was to be locked.
         sanitize_copies: u64, "units", in "ftl.sanitize.copies";
-        /// Locks of pages and blocks that were set again because they were old.
+        /// Page and block locks repeated because they were old.
         sanitize_relocks: u64, "operations", in "ftl.sanitize.relocks";
-        /// Pages that stay exposed: no lock of them holds, and no erase hides them, for their block is out of use.
+        /// Pages that stay exposed: no lock works on them, and they cannot be erased: their block is retired.
         sanitize_given_up: u64, "pages", in "ftl.sanitize.given_up";
         /// Pages in which a copy of secured data died.
         exposed_pages: u64, "pages", in "ftl.sanitize.exposed.pages";
         /// The most of these that were not yet locked or erased at any one time.
         exposed_pages_max: u64, "pages", in "ftl.sanitize.exposed.pages_max";
-        /// Total time until they were, for those locked or erased since.
+        /// Total exposure, in time, of those locked or erased since.
         exposed_ns: u64, "ns", in "ftl.sanitize.exposed.ns_mean";
-        /// The longest time until any of them was.
+        /// Longest exposure of any of them.
         exposed_ns_max: u64, "ns", in "ftl.sanitize.exposed.ns_max";
-        /// Of these, pages that were locked: the time until then.
+        /// Of these, exposures ended by a lock.
         exposed_locked: Exposures, "ns", in "ftl.sanitize.exposed.by_lock.ns_mean";
-        /// Of these, pages that were erased.
+        /// Of these, exposures ended by an erase.
         exposed_erased: Exposures, "ns", in "ftl.sanitize.exposed.by_erase.ns_mean";
-        /// Of these, pages that were exposed for more than 100 ms: no room for live data there, no time, a failed
-        /// lock, or only erases hide them.
+        /// Pages exposed for more than 100 ms, by cause: no room for live data there, no time, a failed lock, or
+        /// only erases hide them.
         exposed_long: [u64; EXPOSURE_CAUSES.len()], "pages", in "ftl.sanitize.exposed.over_100ms.pages";
         /// The highest age of any block when it was erased or checked, in 1/4096 of a life.
         age_q12_max: u32, "1/4096";

@@ -74,7 +74,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
     refused(&["unlink_each_loop"], "files are not deleted", off),
     refused(&["create_only"], "files are there", off),
     // Devices in zones.
-    refused(&["zonemode"], "none but none", off),
+    refused(&["zonemode"], "only `none`", off),
     refused(&["zonerange", "zonesize", "zonecapacity", "zoneskip"], "see zonemode", off),
     refused(
         &["read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits"],
@@ -259,7 +259,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
     exact(&["stonewall", "wait_for_previous"], "start when all jobs above have ended", |job, value| {
         put(&mut job.stonewall, value.switch())
     }),
-    refused(&["wait_for"], "stonewall is", never),
+    refused(&["wait_for"], "use stonewall", never),
     nothing(&["thread", "new_group", "group_reporting", "stats"], "each clone is reported separately"),
     refused(&["exitall"], "each job ends by itself", off),
     nothing(&["exit_what", "exitall_on_error"], "each job ends by itself"),

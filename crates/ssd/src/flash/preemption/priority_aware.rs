@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "priority_aware";
 /// What it does.
 pub const SUMMARY: &str =
-    "high reads suspend erases and lower reads at once, others at safe points or within a budget";
+    "high-priority reads suspend erases and lower reads at once, others at safe points or in a budget";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 4.2, pSR and paFTL";
 /// What it costs.
@@ -24,7 +24,8 @@ section! {
     pub struct Params {
         /// Immediate suspends that an erase endures without harm. Medium and low reads share them in proportion to
         /// their numbers since the die's previous erase, equally if there were none (RealWear sections 4.1 and
-        /// 4.2.1). All immediate suspends count; once they are used up, only high reads suspend at once.
+        /// 4.2.1). All immediate suspends count; once they are used up, only high-priority
+        /// reads suspend at once.
         at_once_per_erase: u32 = 30, unit "suspends", range 0..=1_000;
         /// Minimum time that a suspended operation runs after it is resumed, before it is suspended again (assumed).
         min_run_us: f64 = 20.0, unit "us", range 1.0..=1_000_000.0;

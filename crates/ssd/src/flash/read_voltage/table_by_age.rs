@@ -40,7 +40,7 @@ pub const SOURCE: &str =
     "RealWear section 3.4 (BoundedRead): the reference-voltage table (ORT) indexed by block age";
 /// What it costs.
 pub const MEMORY: &str = "8 bytes for each tenth of age, range of time, group and page type (5.6 KiB for TLC; four \
-                          times that under the law of voltage); a byte for each physical block";
+                          times that with the law `voltage`); a byte for each physical block";
 
 /// Ranges of age, a tenth of a life each; what is older counts as the last.
 const AGES: u32 = 10;

@@ -45,9 +45,9 @@ section! {
         bits: u32 = 2, unit "bits", range 1..=8;
         /// Probability that a read raises heat 0, heat 1 and so on: 2^bits - 1 numbers.
         p: Vec<f64> = vec![1.0, 0.1, 0.01], range 0.0..=1.0;
-        /// What lowers heats.
+        /// When the heat of a unit is lowered.
         decrease: Decrease = Decrease::Dgwo;
-        /// Capacity of a stream's queues together, in blocks: this much data waits before a page is programmed.
+        /// Combined capacity of a stream's queues, in blocks: so much data waits before a page is programmed.
         queue_blocks: f64 = 2.0, unit "blocks", range 0.0..=64.0;
     }
 }

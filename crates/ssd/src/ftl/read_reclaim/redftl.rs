@@ -38,7 +38,7 @@ section! {
         max_reads: u32 = 40_000, unit "reads", range 0..=10_000_000;
         /// Share of `max_reads` above which frequently read pages get replicas.
         replica_percent: f64 = 70.0, unit "%", range 1.0..=100.0;
-        /// Share of `max_reads` above which the replicas in a block become the pages.
+        /// Share of `max_reads` above which the replicas in a block become the primary copies.
         migration_percent: f64 = 90.0, unit "%", range 1.0..=100.0;
         /// Share of `max_reads` at which a block is moved and erased.
         threshold_percent: f64 = 95.0, unit "%", range 1.0..=100.0;

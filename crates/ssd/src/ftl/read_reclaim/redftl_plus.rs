@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "redftl_plus";
 /// What it does.
 pub const SUMMARY: &str =
-    "deals a disturbed and the least-read block to read-resistant blocks, hottest data on fast pages";
+    "deals the pages of a disturbed and the least-read block over resistant blocks, hottest on fast pages";
 /// Where it comes from.
 pub const SOURCE: &str = "redFTL sections 4.2.3 and 4.3 (also Ha, Jeong, Kim, IEEE TCAD 2016)";
 /// What it costs.

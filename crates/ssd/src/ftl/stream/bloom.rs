@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "bloom";
 /// What it does.
 pub const SUMMARY: &str =
-    "hot is what enough of several Bloom filters contain; they take turns, and younger ones count more";
+    "data is hot if enough of several Bloom filters contain it; filters rotate, younger ones count more";
 /// Where it comes from.
 pub const SOURCE: &str = "Park and Du (2011); also redFTL section 2.4.2";
 /// What it costs.

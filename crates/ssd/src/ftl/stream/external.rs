@@ -17,7 +17,7 @@ pub const MEMORY: &str = "8 bytes per unit of flash, and whatever it allocates i
 section! {
     /// Parameters of `external`.
     pub struct Params {
-        /// Number of streams it uses, each for host writes and for moved data.
+        /// Number of streams it uses; each takes host writes and moved data alike.
         streams: u32 = 2, range 1..=30;
     }
 }

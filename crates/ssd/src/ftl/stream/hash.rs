@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "hash";
 /// What it does.
 pub const SUMMARY: &str =
-    "data is hot if all of its 4-bit counters, picked by hashes, are high; counters are halved now and then";
+    "data is hot if all of its 4-bit counters, picked by hashes, are high; counters are halved regularly";
 /// Where it comes from.
 pub const SOURCE: &str = "Hsieh, Kuo, Chang (2006); HASH in redFTL section 5.1.3";
 /// What it costs.

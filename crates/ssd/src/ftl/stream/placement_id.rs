@@ -12,7 +12,7 @@ pub const SUMMARY: &str = "each placement id of the host (FDP handle, stream) ha
 /// Where it comes from.
 pub const SOURCE: &str = "NVMe TP4146, flexible data placement; streams: Kang et al. (2014)";
 /// What it costs.
-pub const MEMORY: &str = "8 bytes per unit of flash (its facts), if copies stay isolated";
+pub const MEMORY: &str = "8 bytes per unit of flash (its hints), if copies stay isolated";
 
 choice! {
     /// Where data goes that moves.

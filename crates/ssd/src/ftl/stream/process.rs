@@ -15,7 +15,7 @@ pub const SUMMARY: &str =
 pub const SOURCE: &str =
     "one stream per program, as in Kang et al. (2014); that the drive can distinguish programs is assumed";
 /// What it costs.
-pub const MEMORY: &str = "16 bytes per stream; 8 bytes per unit of flash (its facts)";
+pub const MEMORY: &str = "16 bytes per stream; 8 bytes per unit of flash (its hints)";
 
 section! {
     /// Parameters of `process`.

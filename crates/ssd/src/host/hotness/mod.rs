@@ -6,7 +6,7 @@
 use crate::signals::Hotness;
 
 family! {
-    /// How is data used that leaves DRAM?
+    /// How was data used when it leaves DRAM?
     path "host/hotness", default none;
     members {
         none: None,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "pe_cycles";
 /// What it does.
-pub const SUMMARY: &str = "cycles, as a share of a number that all blocks are good for";
+pub const SUMMARY: &str = "cycles, as a share of one limit for all blocks";
 /// Where it comes from.
 pub const SOURCE: &str = "PeWear, the baseline of RealWear section 3.1: limits of 1K, 7K and 8K cycles";
 /// What it costs.

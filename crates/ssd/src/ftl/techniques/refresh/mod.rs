@@ -21,7 +21,7 @@ use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
 
 family! {
-    /// Is data written anew before it grows too old?
+    /// Is data rewritten before it is too old to be corrected?
     path "ftl/techniques/refresh", default never;
     members {
         never: Never,

@@ -5,9 +5,9 @@ use super::Member;
 /// Name in configurations.
 pub const NAME: &str = "never";
 /// What it does.
-pub const SUMMARY: &str = "data is never written anew because of its age";
+pub const SUMMARY: &str = "data is never rewritten because of its age";
 /// Where it comes from.
-pub const SOURCE: &str = "none";
+pub const SOURCE: &str = "baseline";
 /// What it costs.
 pub const MEMORY: &str = "none";
 

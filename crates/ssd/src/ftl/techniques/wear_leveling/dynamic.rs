@@ -8,7 +8,7 @@ pub const NAME: &str = "dynamic";
 /// What it does.
 pub const SUMMARY: &str = "opens the least erased of the free blocks; nothing moves";
 /// Where it comes from.
-pub const SOURCE: &str = "Chang (2007), dynamic wear leveling; the baseline of HIRE section 4.1";
+pub const SOURCE: &str = "Chang (2007), dynamic wear levelling; the baseline of HIRE section 4.1";
 /// What it costs.
 pub const MEMORY: &str = "4 bytes per block (erase count)";
 

@@ -1,4 +1,4 @@
-//! Wear levelling: which blocks swap data, so that wear spreads?
+//! Wear levelling: which blocks swap data, so that wear evens out?
 //!
 //! After each erase in a lane the policy may name a closed block that is little worn because its data is cold. When
 //! nothing in the lane is more urgent, that data moves to an open block of its own, which is the most worn of the free
@@ -15,7 +15,7 @@ use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
 
 family! {
-    /// Which blocks swap data, so that wear spreads?
+    /// Which blocks swap data, so that wear evens out?
     path "ftl/techniques/wear_leveling", default none;
     members {
         none: None,
