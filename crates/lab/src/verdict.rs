@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// `overloaded`: the run takes 10 % and 20 ms longer than its requests take to arrive. `bursts`: half of all
-    /// latency falls in windows that take at most half of the time, and whose requests take five times as long as
-    /// the median window's. `closed`: requests come as the drive answers. `busy`, `idle`: the drive keeps up. Empty if no
+    /// latency falls in windows that take at most half of the time, and whose requests take five times as long as the
+    /// median window's. `closed`: requests come as the drive answers. `busy`, `idle`: the drive keeps up. Empty if no
     /// time is simulated.
     pub state: String,
     /// The busiest part, if it is busy 80 % of the time: `dies` (their arrays, or all their work if no other part

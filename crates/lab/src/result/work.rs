@@ -151,8 +151,8 @@ pub struct ReadReclaimWork {
     pub table_bytes: u64,
     /// Service time, in ns: from the decision that data must leave a block because of reads (the whole block,
     /// wordlines, a round of replicas, two blocks dealt to two) until the last of it is written elsewhere. Waiting
-    /// for its turn does not count, nor do moves that moved nothing. Percentiles are at most 1/16 too high. 0 and null in the
-    /// functional executor.
+    /// for its turn does not count, nor do moves that moved nothing. Percentiles are at most 1/16 too high. 0 and
+    /// null in the functional executor.
     #[serde(default)]
     pub service_ns: Distribution,
     /// Mapping units read by the host from replicas.
