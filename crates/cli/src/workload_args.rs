@@ -80,7 +80,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N")]
     pub repeat: Option<String>,
 
-    /// Replay the workload for N users at once, each with its own gaps: the original's times U(0,2)
+    /// Replay the workload for N users at once, each gap being the original one times a random factor, U(0,2)
     #[arg(long, value_name = "N")]
     pub copies: Option<String>,
 

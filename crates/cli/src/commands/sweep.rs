@@ -37,7 +37,7 @@ A sweep file is a configuration as for `wordline run` that also says which keys 
   workload = [\"a.csv\", \"b.csv\"]                        # files, relative to this one, or tables \
                 { pattern = \"zipf\" }
   drive.over_provisioning_percent = [7, 15, 28]
-  [zip]                                                # together, one step of all at a time
+  [zip]                                                # one axis: the n-th value of each list
   [sample]                                             # drawn: { from = 1, to = 64, scale = \"log\" }
 
 (Details: docs/sweeps.md.) The folder gets runs.csv and runs.parquet, a row for each run; tables.txt,

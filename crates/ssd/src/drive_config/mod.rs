@@ -104,7 +104,7 @@ techniques! { drive_config! {
         allocation = "ftl.allocation";
         cleaning = "ftl.cleaning";
         gc_victim: ftl::gc_victim::Config, "Which block is reclaimed." = "ftl.gc_victim";
-        gc_trigger: ftl::gc_trigger::Config, "When cleaning starts, and how far it goes." = "ftl.gc_trigger";
+        gc_trigger: ftl::gc_trigger::Config, "When garbage collection of a lane begins and ends." = "ftl.gc_trigger";
         read_reclaim: ftl::read_reclaim::Config, "Whether data must move because of reads, and \
                                                 which." = "ftl.read_reclaim";
         stream: ftl::stream::Config, "Which data shares a block." = "ftl.stream";
@@ -118,7 +118,7 @@ techniques! { drive_config! {
         link = "host.link";
         firmware = "host.firmware";
         buffer: host::buffer::Config, "What stays in DRAM." = "host.buffer";
-        hotness: host::hotness::Config, "How data was used when it leaves DRAM." = "host.hotness";
+        hotness: host::hotness::Config, "How data is classified as it leaves DRAM." = "host.hotness";
     }
 } }
 

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub const EXAMPLES: &str = "\
 Examples:
   wordline new policy gc_victim mine
-      a Rust crate in mine/: which block is cleaned
+      a Rust crate in mine/: which block is reclaimed
   wordline new policy stream mine --c
       mine.c and its header, wordline_policy.h: which data shares a block";
 

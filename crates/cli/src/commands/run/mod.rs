@@ -52,7 +52,7 @@ Examples:
   wordline run data/slow/erases.toml --timeline stall.pftrace
       each flash operation around the longest time without a completion, for ui.perfetto.dev
   wordline run trace.csv --policy gc_victim=./mine.so
-      your own policy decides which block is cleaned (wordline new policy --help)
+      your own policy decides which block is reclaimed (wordline new policy --help)
   wordline run --drive tlc --synthetic uniform
       the second time it takes a second or two: aged drives are cached (wordline cache --help)
   wordline run data/slow/erases.toml --watch

@@ -15,7 +15,8 @@ pub const MEMORY: &str = "16 bytes per lane";
 section! {
     /// Parameters of `background_after`. A lane that is about to be full is cleaned in any case.
     pub struct Params {
-        /// Mapping units that the host writes to flash before cleaning begins; IDS uses 30 % of the workload's.
+        /// Mapping units that the host writes to flash before garbage collection begins; IDS uses 30 % of the
+        /// workload's.
         after_units: u32 = 0, unit "units", range 0..=2_000_000_000;
     }
 }

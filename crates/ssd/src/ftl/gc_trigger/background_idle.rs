@@ -19,10 +19,10 @@ pub const MEMORY: &str = "one bit per lane";
 section! {
     /// Parameters of `background_idle`; marks are rounded and held as those of `watermark`.
     pub struct Params {
-        /// Under load, cleaning of a lane begins when this share of its blocks, or less, is free. No effect while
-        /// the host outruns cleaning: it then takes every free block but the reserve.
+        /// Under load, garbage collection of a lane begins when this share of its blocks, or less, is free. No effect
+        /// while the host outruns it: the host then takes every free block but the reserve.
         start_free_percent: f64 = 1.0, unit "%", range 0.0..=50.0;
-        /// When idle, cleaning of a lane continues until this share of its blocks is free.
+        /// When idle, garbage collection of a lane continues until this share of its blocks is free.
         idle_free_percent: f64 = 5.0, unit "%", range 0.0..=50.0;
         /// Time without host commands after which the drive counts as idle.
         idle_after_us: f64 = 10000.0, unit "us", range 1.0..=1e9;

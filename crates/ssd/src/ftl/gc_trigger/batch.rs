@@ -17,9 +17,9 @@ section! {
     pub struct Params {
         /// A round begins when less than this share of a lane's blocks is free, rounded up to whole blocks and at
         /// least one above the reserve. If that many can never be free, rounds follow each other, each for as long
-        /// as any block is worth cleaning.
+        /// as any block is worth reclaiming.
         start_free_percent: f64 = 5.0, unit "%", range 0.0..=50.0;
-        /// It ends when this share of the lane's blocks has been erased, or none is worth cleaning.
+        /// It ends when this share of the lane's blocks has been erased, or none is worth reclaiming.
         erased_percent: f64 = 15.0, unit "%", range 0.0..=100.0;
     }
 }

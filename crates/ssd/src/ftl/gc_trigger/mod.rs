@@ -1,7 +1,7 @@
 //! When is a lane cleaned, and how far?
 
 family! {
-    /// When is a lane cleaned, and how far?
+    /// When does garbage collection of a lane begin and end?
     path "ftl/gc_trigger", default watermark;
     members {
         watermark: Watermark,

@@ -16,10 +16,11 @@ section! {
     /// Parameters of `watermark`. Marks are rounded up to whole blocks, and held above the reserve and at or below
     /// half of the lane's spare blocks.
     pub struct Params {
-        /// Cleaning of a lane begins when this share of its blocks, or less, is free. No effect while the host
-        /// outruns cleaning: it then takes every free block but the reserve.
+        /// Garbage collection of a lane begins when this share of its blocks, or less, is free. No effect while the
+        /// host outruns it: the host then takes every free block but the reserve.
         start_free_percent: f64 = 1.0, unit "%", range 0.0..=50.0;
-        /// Cleaning of a lane ends when this share of its blocks is free. No effect while the host outruns cleaning.
+        /// Garbage collection of a lane ends when this share of its blocks is free. No effect while the host outruns
+        /// it.
         stop_free_percent: f64 = 1.0, unit "%", range 0.0..=50.0;
     }
     in_order start_free_percent <= stop_free_percent;

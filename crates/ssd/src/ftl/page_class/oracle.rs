@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub const NAME: &str = "oracle";
 /// What it does.
 pub const SUMMARY: &str =
-    "by future reads, known from the workload; no real drive can, but it shows what that is worth";
+    "by future reads, known from the workload: impossible in a real drive, shows the possible gain";
 /// Where it comes from.
 pub const SOURCE: &str = "RHS section IV-B (optimal placement)";
 /// What it costs.
@@ -42,7 +42,7 @@ section! {
     pub struct Params {
         /// What the classes are shares of (assumed; RHS section IV-B does not say).
         edges: Edges = Edges::Written;
-        /// Combined capacity of a stream's queues, in blocks: so much data waits before a page is programmed.
+        /// Combined capacity of a stream's queues, in blocks: up to that much data waits to be programmed.
         queue_blocks: f64 = 2.0, unit "blocks", range 0.0..=64.0;
     }
 }

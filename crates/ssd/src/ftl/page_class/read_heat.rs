@@ -47,7 +47,7 @@ section! {
         p: Vec<f64> = vec![1.0, 0.1, 0.01], range 0.0..=1.0;
         /// When the heat of a unit is lowered.
         decrease: Decrease = Decrease::Dgwo;
-        /// Combined capacity of a stream's queues, in blocks: so much data waits before a page is programmed.
+        /// Combined capacity of a stream's queues, in blocks: up to that much data waits to be programmed.
         queue_blocks: f64 = 2.0, unit "blocks", range 0.0..=64.0;
     }
 }

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub const NAME: &str = "lazy_exact";
 /// What it does.
 pub const SUMMARY: &str =
-    "moves single wordlines just before reads could lose them, by the chips' counters: no real drive can";
+    "moves wordlines just before reads could lose them, by the chips' counters: impossible in a real drive";
 /// Where it comes from.
 pub const SOURCE: &str = "this project: calibration section 2.3 with the chips' own table and counters";
 /// What it costs.

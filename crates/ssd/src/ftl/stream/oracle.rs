@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub const NAME: &str = "oracle";
 /// What it does.
 pub const SUMMARY: &str =
-    "by when data will die, known from the workload; no real drive can, but it shows what that is worth";
+    "by when data will die, known from the workload: impossible in a real drive, shows the possible gain";
 /// Where it comes from.
 pub const SOURCE: &str = "redFTL section 5.1.2 (ORA, whose rule is not given); the ranges are assumed";
 /// What it costs.

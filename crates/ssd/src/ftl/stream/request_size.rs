@@ -6,7 +6,7 @@ use super::{COLD, HOT, Member, Moved, Needs, StreamId, Streams, Written, hot_or_
 /// Name in configurations.
 pub const NAME: &str = "request_size";
 /// What it does.
-pub const SUMMARY: &str = "data from small requests is hot; data that survives cleaning no longer is";
+pub const SUMMARY: &str = "data from small requests is hot until it survives garbage collection";
 /// Where it comes from.
 pub const SOURCE: &str = "Chang (2008)";
 /// What it costs.

@@ -6,7 +6,7 @@
 use crate::signals::Hotness;
 
 family! {
-    /// How was data used when it leaves DRAM?
+    /// How is data classified as it leaves DRAM?
     path "host/hotness", default none;
     members {
         none: None,

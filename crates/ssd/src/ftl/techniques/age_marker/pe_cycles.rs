@@ -10,7 +10,7 @@ pub const SUMMARY: &str = "cycles, as a share of one limit for all blocks";
 /// Where it comes from.
 pub const SOURCE: &str = "PeWear, the baseline of RealWear section 3.1: limits of 1K, 7K and 8K cycles";
 /// What it costs.
-pub const MEMORY: &str = "14 bytes per physical block, 2 per block";
+pub const MEMORY: &str = "14 bytes per physical block, 2 per block of a lane";
 
 section! {
     /// Parameters of `pe_cycles`.

@@ -11,7 +11,7 @@ pub const SUMMARY: &str = "cycles and program time, with a margin";
 /// Where it comes from.
 pub const SOURCE: &str = "PeWear+ of RealWear section 2.8.1, with RealWear's linear form";
 /// What it costs.
-pub const MEMORY: &str = "14 bytes per physical block, 2 per block";
+pub const MEMORY: &str = "14 bytes per physical block, 2 per block of a lane";
 
 section! {
     /// `pe_tprog` has no parameters: coefficients and margin are those of `cell.markers`.

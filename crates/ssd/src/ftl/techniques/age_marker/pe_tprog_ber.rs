@@ -12,7 +12,7 @@ pub const SUMMARY: &str = "cycles, program time and errors right after programmi
 /// Where it comes from.
 pub const SOURCE: &str = "PeWear++ of RealWear section 2.8.1, with RealWear's linear form";
 /// What it costs.
-pub const MEMORY: &str = "14 bytes per physical block, 2 per block; a read for each erase";
+pub const MEMORY: &str = "14 bytes per physical block, 2 per block of a lane; a read for each erase";
 
 section! {
     /// `pe_tprog_ber` has no parameters: coefficients and margin are those of `cell.markers`.

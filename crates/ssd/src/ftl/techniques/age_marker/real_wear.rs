@@ -12,7 +12,7 @@ pub const SUMMARY: &str = "N12 estimated from cycles, erase time, errors right a
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear sections 3.2 and 3.3, Eq. 3.1";
 /// What it costs.
-pub const MEMORY: &str = "14 bytes per physical block, 2 per block; a read for each erase";
+pub const MEMORY: &str = "14 bytes per physical block, 2 per block of a lane; a read for each erase";
 
 section! {
     /// Parameters of `real_wear`; its coefficients are those of `cell.markers`.

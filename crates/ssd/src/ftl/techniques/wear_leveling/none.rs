@@ -5,7 +5,7 @@ use super::Member;
 /// Name in configurations.
 pub const NAME: &str = "none";
 /// What it does.
-pub const SUMMARY: &str = "no wear levelling beyond what cleaning does";
+pub const SUMMARY: &str = "no wear levelling beyond what garbage collection does";
 /// Where it comes from.
 pub const SOURCE: &str = "baseline";
 /// What it costs.
