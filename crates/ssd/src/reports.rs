@@ -27,7 +27,7 @@ impl Reports<'_> {
         let State { ftl, flash, now, .. } = self.state;
         SanitizeReport {
             open: ftl.locks.open_exposures(&ftl.tables.layout, *now),
-            lost_pages: ftl.locks.lost_pages(&ftl.tables, flash),
+            lost_pages: ftl.locks.manner.lost_pages(&ftl.tables, flash),
         }
     }
 

@@ -190,7 +190,7 @@ impl Ftl {
             gather = gather.by_class(page_classes.count(), page_classes.queue_units());
         }
         let locks = Locks::new(cfg, policies.sanitize, &layout, work.operations_at_most());
-        let loses = cfg.errors.model == ErrorModel::Cells || locks.reprograms();
+        let loses = cfg.errors.model == ErrorModel::Cells || locks.manner.reprograms();
         let facts = FactsTable::new(needs.facts, physical, locks.are_on());
         let tables = Tables::new(cfg, (layout, order), erase_count, (facts, loses));
         let layout = &tables.layout;

@@ -11,7 +11,7 @@ impl Slots {
     /// there.
     #[cold]
     pub fn class_of_slot(&self, slot: SlotId, said: u8, is_fresh: bool, b: &Below<'_>) -> u8 {
-        let class = b.ftl.locks.class_of(said);
+        let class = b.ftl.locks.manner.class_of(said);
         let before = self.said.get(slot.index()).map_or(0, |said| said.hints.class);
         if is_fresh { class } else { class.max(before) }
     }

@@ -118,7 +118,7 @@ impl Host {
     pub fn above(mut self, ftl: &Ftl) -> Self {
         self.reads.tells = ftl.counts_host_reads();
         self.looks_ahead = ftl.looks_ahead().is_some();
-        self.commands.all_wait = ftl.locks.hold_writes();
+        self.commands.all_wait = ftl.locks.manner.holds_writes();
         self.slots.rules.write_back &= !self.commands.all_wait;
         self
     }

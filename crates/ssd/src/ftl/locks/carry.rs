@@ -91,10 +91,10 @@ impl Ftl {
             },
             is_dead,
             is_bad: self.tables.blocks.state(block) == BlockState::Bad,
-            page_ns: self.locks.page_ns,
-            block_ns: self.locks.block_ns,
+            page_ns: self.locks.manner.page_ns,
+            block_ns: self.locks.manner.block_ns,
         };
-        let answer = self.locks.policy.answer(&deaths);
+        let answer = self.locks.manner.policy.answer(&deaths);
         let first = Ppn(block.0 * self.tables.layout.pages_per_block);
         let lane = self.tables.layout.lane_of(block);
         let op = match answer {
@@ -102,22 +102,22 @@ impl Ftl {
                 self.locks.pages[first.index() + at as usize] |= HOPELESS;
                 return self.locks.give_up_block(&self.tables, &mut self.work, block);
             }
-            Answer::Pages if self.locks.scrubs() => {
+            Answer::Pages if self.locks.manner.scrubs() => {
                 // One of them stands for all.
                 let mut page = Ppn(first.0 + at);
-                for other in self.locks.pages_of_wordline(&self.tables.layout, page) {
+                for other in self.locks.manner.pages_of_wordline(&self.tables.layout, page) {
                     let state = &mut self.locks.pages[other.index()];
                     if *state & EXPOSED != 0 {
                         *state |= ISSUED;
                         page = other;
                     }
                 }
-                self.space.ring.op(&self.tables, self.locks.page_op, Cause::Sanitize, page)
+                self.space.ring.op(&self.tables, self.locks.manner.page_op, Cause::Sanitize, page)
             }
             Answer::Pages => {
                 let page = Ppn(first.0 + at);
                 self.locks.pages[page.index()] |= ISSUED;
-                self.space.ring.op(&self.tables, self.locks.page_op, Cause::Sanitize, page)
+                self.space.ring.op(&self.tables, self.locks.manner.page_op, Cause::Sanitize, page)
             }
             Answer::Block => {
                 // Nothing that a locked block holds is read, or programmed behind it.
@@ -158,7 +158,7 @@ impl Ftl {
         }
         let before = self.locks.pages[page.index()];
         self.locks.pages[page.index()] |= LEAVING;
-        let is_new = self.locks.is_leaving(before | LEAVING) && !self.locks.is_leaving(before);
+        let is_new = self.locks.manner.is_leaving(before | LEAVING) && !self.locks.manner.is_leaving(before);
         self.locks.leaving += u32::from(is_new);
         self.work.counts.sanitize_copies += count as u64;
         self.tables.blocks.set_cause(block, Cause::Sanitize);
@@ -185,10 +185,11 @@ impl Ftl {
     pub(in crate::ftl) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
         let (block, last) = (
             self.tables.layout.block_of_page(page).0,
-            self.locks.pages_of_wordline(&self.tables.layout, page).last(),
+            self.locks.manner.pages_of_wordline(&self.tables.layout, page).last(),
         );
         // Wordlines that are filled up go beyond what moves may have on their way, two at most.
-        if self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS + self.locks.pages_filled_up()) {
+        if self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS + self.locks.manner.pages_filled_up())
+        {
             return self.locks.wait_for_room(lane, block, false);
         }
         let first = block.0 * self.tables.layout.pages_per_block;
@@ -343,11 +344,11 @@ impl Ftl {
             },
             is_dead,
             is_bad: self.tables.blocks.state(block) == BlockState::Bad,
-            page_ns: self.locks.page_ns,
-            block_ns: self.locks.block_ns,
+            page_ns: self.locks.manner.page_ns,
+            block_ns: self.locks.manner.block_ns,
         };
         let first = Ppn(block.0 * self.tables.layout.pages_per_block);
-        let op = if self.locks.policy.answer(&deaths) == Answer::Block {
+        let op = if self.locks.manner.policy.answer(&deaths) == Answer::Block {
             self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
             self.tables.replicas.close_off(&self.tables.layout, block);
             for page in self.tables.layout.pages_of_member(block, member) {

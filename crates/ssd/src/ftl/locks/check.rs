@@ -17,11 +17,8 @@ impl Locks {
         (blocks_per_lane, logical): (u32, u32),
         now: SimTime,
     ) -> Verdict {
-        self.policy.restored(fresh.policy)?;
-        (self.on, self.page_op, self.erases) = (fresh.on, fresh.page_op, fresh.erases);
-        (self.rules, self.pages_per_wordline, self.span) =
-            (fresh.rules, fresh.pages_per_wordline, fresh.span);
-        (self.page_ns, self.block_ns) = (fresh.page_ns, fresh.block_ns);
+        self.manner.restored(fresh.manner)?;
+        self.on = fresh.on;
         alike("pages that are exposed", &self.pages, &fresh.pages)?;
         alike("blocks that are exposed", &self.blocks, &fresh.blocks)?;
         alike("since when pages are exposed", &self.since, &fresh.since)?;
@@ -59,22 +56,6 @@ impl Locks {
         Ok(())
     }
 
-    /// See [`crate::SanitizeReport::lost_pages`].
-    pub fn lost_pages(&self, tables: &Tables, flash: &Flash) -> u64 {
-        if !self.reprograms() {
-            return 0;
-        }
-        let units = tables.layout.units_per_page;
-        let pages = 0..tables.layout.blocks() * tables.layout.pages_per_block;
-        let is_lost = |page: &Ppn| {
-            let at = tables.layout.locate(*page);
-            tables.map.live_of(page.0 * units, units) != 0
-                && at.page < flash.chip.programmed_pages(at.block)
-                && flash.chip.is_lost(at.block, at.page, flash.now)
-        };
-        pages.map(Ppn).filter(is_lost).count() as u64
-    }
-
     /// Checks what is exposed against what lives and what is on its way (slow).
     pub(in crate::ftl) fn check_locks(&self, tables: &Tables, flash: &Flash) -> Result<(), String> {
         if !self.on {
@@ -89,7 +70,7 @@ impl Locks {
                 waiting[usize::from(state & ODD > 0)] += u64::from(is_exposed);
                 exposed += u32::from(is_exposed);
                 issued += u64::from(state & ISSUED != 0);
-                leaving += u32::from(self.is_leaving(state));
+                leaving += u32::from(self.manner.is_leaving(state));
                 let is_unborn = is_exposed && self.since[page.index()] == UNBORN;
                 let is_late = is_unborn && tables.blocks.programming(block) == 0;
                 ensure(!is_late, "a page was programmed, and is not known to be exposed since")?;
@@ -161,7 +142,8 @@ impl Locks {
                         first.filter(|page| here(page) && is_issued(page)).count() as u64
                     }
                     OpKind::Scrub => {
-                        let wordline = self.pages_of_wordline(&tables.layout, op.ppn).map(|page| page.0);
+                        let wordline =
+                            self.manner.pages_of_wordline(&tables.layout, op.ppn).map(|page| page.0);
                         wordline.filter(is_issued).count() as u64
                     }
                     _ => u64::from(is_issued(&op.ppn.0)),

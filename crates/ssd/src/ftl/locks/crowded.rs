@@ -56,7 +56,7 @@ impl Locks {
     /// A block is used no more: what is exposed there is locked as anywhere, for no erase will hide it.
     #[cold]
     pub fn hope_again(&mut self, layout: &Layout, block: BlockId) {
-        if !self.erases {
+        if !self.manner.erases {
             self.pages[pages_of(layout, block)].iter_mut().for_each(|state| *state &= !HOPELESS);
         }
     }

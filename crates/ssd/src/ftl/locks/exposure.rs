@@ -79,7 +79,7 @@ impl Locks {
     fn cause_of(&self, block: BlockId, state: u8) -> usize {
         match () {
             () if state & FAILED != 0 => 2,
-            () if self.erases => 3,
+            () if self.manner.erases => 3,
             () if self.blocks[block.index()].lacks_room => 0,
             () => 1,
         }

@@ -2,11 +2,10 @@
 
 use super::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, ISSUED, LEAVING, Locks};
 use crate::flash::Flash;
-use crate::flash::op::{Op, OpKind};
+use crate::flash::op::Op;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
-use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::nand::Outcome;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
@@ -27,20 +26,6 @@ pub(in crate::ftl) enum Look {
 }
 
 impl Locks {
-    /// The pages of a page's wordline, in its physical block.
-    pub(super) fn pages_of_wordline(
-        &self,
-        layout: &Layout,
-        page: Ppn,
-    ) -> impl Iterator<Item = Ppn> + Clone + use<> {
-        let (block, at) = layout.block_of_page(page);
-        let (span, bits) = (layout.span, self.pages_per_wordline);
-        let (place, member) = (at / span, at % span);
-        let first = place / bits * bits;
-        let base = block.0 * layout.pages_per_block + member;
-        (first..first + bits).map(move |place| Ppn(base + place * span))
-    }
-
     /// A block is to be erased or retired: its replicas no longer count.
     pub(in crate::ftl) fn drop_replicas(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId) {
         if tables.replicas.count == 0 {
@@ -58,7 +43,7 @@ impl Locks {
     /// exposed and has no lock on its way.
     #[inline]
     pub(in crate::ftl) fn next_listed(&mut self, tables: &Tables, block: BlockId) -> Option<u32> {
-        let one_by_one = !self.scrubs();
+        let one_by_one = !self.manner.scrubs();
         let locks = &mut *self;
         let exposed = &mut locks.blocks[block.index()];
         if exposed.first < exposed.end && one_by_one {
@@ -88,7 +73,7 @@ impl Locks {
         block: BlockId,
         page: Ppn,
     ) -> Look {
-        if self.scrubs() {
+        if self.manner.scrubs() {
             return self.look_at_wordline(tables, flash, block, page);
         }
         let found = self.pages[page.index()];
@@ -106,7 +91,7 @@ impl Locks {
             return Look::Waits;
         }
         let leaves = matches!(tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
-        if self.erases {
+        if self.manner.erases {
             return if leaves { Look::Nothing } else { Look::Dead };
         }
         if found & HELD != 0 && self.is_held(tables, found, block, page.0 % tables.layout.span) {
@@ -116,36 +101,15 @@ impl Locks {
         if tables.map.live_of(first, units) != 0 {
             return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Crowded(page) };
         }
-        if self.finishes()
-            && let Some(waits) = self.unfinished(tables, flash, block, page)
+        if self.manner.finishes()
+            && let Some(waits) = self.manner.unfinished(tables, flash, block, page)
         {
             return waits;
         }
         Look::Dead
     }
 
-    /// What is to be done about a page's wordline before it is full; nothing if it is, or becomes no fuller: a block
-    /// that is retired, or was closed before it was full, takes no more.
-    pub(in crate::ftl) fn unfinished(
-        &self,
-        tables: &Tables,
-        flash: &Flash,
-        block: BlockId,
-        page: Ppn,
-    ) -> Option<Look> {
-        let is_programmed = |page: Ppn| {
-            let at = tables.layout.locate(page);
-            at.page < flash.chip.programmed_pages(at.block)
-        };
-        match () {
-            () if self.pages_of_wordline(&tables.layout, page).all(is_programmed) => None,
-            () if tables.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
-            // It is looked at again when its last program has ended.
-            () => (tables.blocks.programming(block) > 0).then_some(Look::Nothing),
-        }
-    }
-
-    /// The same of all pages of its wordline, which are scrubbed together: nothing may live on any of them, and none
+    /// What is to be done about a wordline whose pages are scrubbed together, by one of them: nothing may live on any of them, and none
     /// may be programmed later.
     pub(in crate::ftl) fn look_at_wordline(
         &self,
@@ -154,7 +118,7 @@ impl Locks {
         block: BlockId,
         page: Ppn,
     ) -> Look {
-        let pages = self.pages_of_wordline(&tables.layout, page);
+        let pages = self.manner.pages_of_wordline(&tables.layout, page);
         let all = pages.clone().fold(0, |all, page| all | self.pages[page.index()]);
         let to_do = |page: &Ppn| self.pages[page.index()] & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
         if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
@@ -164,7 +128,7 @@ impl Locks {
         if self.wanted == 0 && tables.blocks.leaves(block) && pages.clone().all(is_deferred) {
             return Look::Waits;
         }
-        if let Some(waits) = self.unfinished(tables, flash, block, page) {
+        if let Some(waits) = self.manner.unfinished(tables, flash, block, page) {
             return waits;
         }
         let units = tables.layout.units_per_page;
@@ -181,13 +145,16 @@ impl Locks {
 
     /// Replicas in a page that is to be locked, or on its wordline if that goes as a whole, are given up.
     pub(in crate::ftl) fn give_up_replicas(&mut self, tables: &mut Tables, work: &mut Work, page: Ppn) {
-        if tables.replicas.count == 0 || self.erases {
+        if tables.replicas.count == 0 || self.manner.erases {
             return;
         }
-        let (units, bits) = (tables.layout.units_per_page, self.pages_per_wordline);
-        let first =
-            if self.scrubs() { self.pages_of_wordline(&tables.layout, page).next() } else { Some(page) };
-        let (count, span) = (if self.scrubs() { bits } else { 1 }, tables.layout.span);
+        let (units, bits) = (tables.layout.units_per_page, self.manner.pages_per_wordline);
+        let first = if self.manner.scrubs() {
+            self.manner.pages_of_wordline(&tables.layout, page).next()
+        } else {
+            Some(page)
+        };
+        let (count, span) = (if self.manner.scrubs() { bits } else { 1 }, tables.layout.span);
         let pages = first.into_iter().flat_map(|first| (0..count).map(move |nth| first.0 + nth * span));
         for unit in pages.flat_map(|page| page * units..(page + 1) * units).map(Pun) {
             let lpn = tables.map.stored(unit);
@@ -216,7 +183,7 @@ impl Locks {
         block: BlockId,
         from: u32,
     ) -> u32 {
-        if !self.policy.locks_blocks() {
+        if !self.manner.policy.locks_blocks() {
             return 1;
         }
         let first = block.0 * tables.layout.pages_per_block;
@@ -231,22 +198,6 @@ impl Locks {
         count
     }
 
-    /// The pages that a lock was for: the first, and how many of its physical block from there on.
-    fn pages_of_lock(&self, layout: &Layout, block: BlockId, op: &Op) -> (Ppn, u32) {
-        match op.kind {
-            OpKind::Scrub => {
-                let first = self.pages_of_wordline(layout, op.ppn).next();
-                (first.unwrap_or(op.ppn), self.pages_per_wordline)
-            }
-            OpKind::BlockLock => {
-                let member = (0..layout.span).find(|&member| layout.member(block, member) == op.at);
-                let first = layout.pages_of_member(block, member.unwrap_or_default()).next();
-                (first.unwrap_or(op.ppn), layout.pages_per_block / layout.span)
-            }
-            _ => (op.ppn, 1),
-        }
-    }
-
     /// An operation that locks something in a lane is over.
     pub(in crate::ftl) fn end_operation(&mut self, lane: LaneId) {
         self.lanes[lane.index()].in_flight -= 1;
@@ -254,7 +205,7 @@ impl Locks {
 
     /// What becomes of the pages that a lock was for. What it hides is not secured any more.
     pub(in crate::ftl) fn end_lock(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId, op: &Op) {
-        let (first, count) = self.pages_of_lock(&tables.layout, block, op);
+        let (first, count) = self.manner.pages_of_lock(&tables.layout, block, op);
         let span = tables.layout.span;
         let pages = (0..count).map(move |nth| Ppn(first.0 + nth * span));
         self.end_late_locks(&mut work.counts, pages.clone(), op.outcome);

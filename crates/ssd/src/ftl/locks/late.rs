@@ -14,7 +14,8 @@ impl Locks {
     pub(in crate::ftl) fn must_be_erased(&self, tables: &Tables, block: BlockId) -> bool {
         let first = (block.0 * tables.layout.pages_per_block) as usize;
         let pages = &self.pages[first..first + tables.layout.pages_per_block as usize];
-        self.erases && self.blocks[block.index()].pages > 0 || pages.iter().any(|state| state & HOPELESS != 0)
+        self.manner.erases && self.blocks[block.index()].pages > 0
+            || pages.iter().any(|state| state & HOPELESS != 0)
     }
 
     /// A block is erased before it is programmed again: what is exposed in it ends with that.
@@ -22,7 +23,7 @@ impl Locks {
         let first = block.0 * tables.layout.pages_per_block;
         for page in (first..first + tables.layout.pages_per_block).map(Ppn) {
             let state = core::mem::take(&mut self.pages[page.index()]);
-            self.leaving -= u32::from(self.is_leaving(state));
+            self.leaving -= u32::from(self.manner.is_leaving(state));
             if state & EXPOSED != 0 {
                 self.erasing[block.index()][usize::from(state & ODD > 0)] += 1;
                 self.end_exposure_late(block, page, state);

@@ -19,28 +19,29 @@ mod crowded;
 pub mod exposure;
 mod issue;
 mod late;
+mod manner;
 pub mod recovery;
 mod renewals;
 mod together;
 mod waiting;
 
 use self::renewals::Renewals;
-use crate::flash::op::{Op, OpKind, UnitRef};
+use crate::flash::op::{Op, UnitRef};
 use crate::ftl::FtlCounts;
-use crate::ftl::sanitize::{self, Rules};
+use crate::ftl::sanitize;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::ftl::work::looks::Looks;
-use crate::nand::Sanitizing;
 use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
 use crate::snapshot::raw;
-use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun, SimDuration, SimTime};
+use crate::units::{BlockId, LaneId, Ppn, Pun, SimTime};
 use copying::Copying;
 use crowded::MOVES_FOR_LOCKS;
 use exposure::{Ending, UNBORN};
+use manner::Manner;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use together::Writing;
@@ -95,18 +96,8 @@ struct LaneLocks {
 /// The state of all locks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Locks {
-    policy: sanitize::Policy,
     on: bool,
-    /// What is done to a page.
-    page_op: OpKind,
-    /// A block goes as a whole.
-    erases: bool,
-    pages_per_wordline: u32,
-    /// Planes of a block.
-    span: u32,
-    rules: Rules,
-    page_ns: u64,
-    block_ns: u64,
+    pub manner: Manner,
     /// By page: bits as above.
     #[serde(with = "raw")]
     pages: Vec<u8>,
@@ -148,15 +139,7 @@ pub(crate) struct Locks {
 impl Locks {
     /// Nothing is exposed on a drive of a checked configuration.
     pub fn new(cfg: &Sections, policy: &sanitize::Config, layout: &Layout, copies: usize) -> Self {
-        let policy = sanitize::Policy::build(policy);
-        let rules = policy.rules();
-        let on = policy.acts();
-        let page_op = match policy.means() {
-            Some(Sanitizing::Scrubs) => OpKind::Scrub,
-            Some(Sanitizing::Reprograms) => OpKind::Reprogram,
-            Some(Sanitizing::Locks) | None => OpKind::PageLock,
-        };
-        let erases = on && policy.means().is_none();
+        let (manner, on) = Manner::new(cfg, policy, layout);
         let of = |count: u32| if on { count as usize } else { 0 };
         let late = |count: u32| if cfg.cleaning.lazy_erase { of(count) } else { 0 };
         let pages = layout.blocks() * layout.pages_per_block;
@@ -170,15 +153,7 @@ impl Locks {
             in_flight: 0,
         };
         Locks {
-            rules,
-            policy,
             on,
-            page_op,
-            erases,
-            pages_per_wordline: cfg.geometry.bits_per_cell,
-            span: layout.span,
-            page_ns: SimDuration::from_us(cfg.timing.t_page_lock_us).0,
-            block_ns: SimDuration::from_us(cfg.timing.t_block_lock_us).0,
             pages: vec![0; of(pages)],
             blocks: vec![fresh; of(layout.blocks())],
             since: vec![0; of(pages)],
@@ -194,7 +169,8 @@ impl Locks {
             leaving: 0,
             now: SimTime::ZERO,
             timer: false,
-            renewals: Renewals::new(rules.relock_ns, layout),
+            renewals: Renewals::new(manner.rules.relock_ns, layout),
+            manner,
             #[cfg(test)]
             looks: 0,
         }
@@ -206,26 +182,6 @@ impl Locks {
         self.on
     }
 
-    /// Whether a wordline goes as a whole.
-    fn scrubs(&self) -> bool {
-        self.page_op == OpKind::Scrub
-    }
-
-    /// Whether nothing is done to a page before its wordline is full.
-    fn finishes(&self) -> bool {
-        self.page_op != OpKind::PageLock
-    }
-
-    /// Pages that fill a wordline in all planes of a block.
-    fn pages_filled_up(&self) -> u32 {
-        self.pages_per_wordline * self.span
-    }
-
-    /// Whether pages are reprogrammed, so that others of their wordline may be lost.
-    pub fn reprograms(&self) -> bool {
-        self.page_op == OpKind::Reprogram
-    }
-
     /// Whether any lock is ever set again.
     pub fn are_renewed(&self) -> bool {
         self.renewals.are_on()
@@ -233,9 +189,10 @@ impl Locks {
 
     /// Operations that there may be at once.
     pub fn operations_at_most(&self) -> usize {
-        let filled_up = if self.finishes() { 2 * self.pages_filled_up() } else { 0 };
+        let filled_up = if self.manner.finishes() { 2 * self.manner.pages_filled_up() } else { 0 };
         self.lanes.len()
-            * (IN_FLIGHT_AT_MOST * self.span + IN_FLIGHT_AT_MOST + MOVES_FOR_LOCKS + filled_up) as usize
+            * (IN_FLIGHT_AT_MOST * self.manner.span + IN_FLIGHT_AT_MOST + MOVES_FOR_LOCKS + filled_up)
+                as usize
     }
 
     /// Bytes of memory of the controller.
@@ -244,31 +201,9 @@ impl Locks {
         self.pages.len() + blocks + self.renewals.bytes()
     }
 
-    /// The class of data of which the host says this.
-    #[inline]
-    pub fn class_of(&self, said: u8) -> u8 {
-        match said {
-            0 if self.rules.is_secure_by_default => Hints::SECURE,
-            0 => Hints::INSECURE,
-            said => said.min(Hints::SECURE),
-        }
-    }
-
     /// A lane is looked at soon for its locks. What fills wordlines or empties blocks is a matter of moves.
     pub(in crate::ftl) fn look_soon(&self, looks: &mut Looks, lane: LaneId) {
-        looks.soon_for_locks(lane, !self.finishes() && !self.erases);
-    }
-
-    /// Whether what lives in a page of this state is leaving it. Of a wordline that is to be scrubbed not all pages are
-    /// exposed.
-    #[inline]
-    fn is_leaving(&self, state: u8) -> bool {
-        state & LEAVING != 0 && (state & EXPOSED != 0 || self.scrubs())
-    }
-
-    /// Whether no write is complete while what it has killed can be read.
-    pub fn hold_writes(&self) -> bool {
-        self.on && self.rules.every_write
+        looks.soon_for_locks(lane, self.manner.is_alone());
     }
 
     /// Pages that hold a copy that nobody may read any more, and can be read still.
@@ -299,16 +234,10 @@ impl Locks {
         self.copying.end(to);
     }
 
-    /// Whether a block that is retired is erased once more, because of what it holds.
-    #[inline]
-    pub fn erases_bad(&self) -> bool {
-        self.erases
-    }
-
     /// A page is not exposed any more: it is erased, or else locked.
     fn forget_page(&mut self, layout: &Layout, counts: &mut FtlCounts, (page, is_erased): (Ppn, bool)) {
         let state = core::mem::take(&mut self.pages[page.index()]);
-        if self.is_leaving(state) {
+        if self.manner.is_leaving(state) {
             self.leaving -= 1;
         }
         if state & EXPOSED != 0 {
@@ -327,15 +256,6 @@ impl Locks {
         if self.wanted > self.generation && self.waiting[(self.generation as usize + 1) % 2] == 0 {
             self.generation += 1;
         }
-    }
-
-    /// The class of a unit where copies are locked, of which the host says this; of one that is promoted it says
-    /// nothing, and it is as secret as where it lies.
-    #[cold]
-    pub(in crate::ftl) fn class_to_lock(&self, tables: &Tables, lpn: Lpn, said: Option<u8>) -> u8 {
-        let at = tables.map.lookup(lpn);
-        let lies = || if at.is_some() { tables.facts.get(at).class() as u8 } else { 0 };
-        self.class_of(said.unwrap_or_else(lies))
     }
 
     /// What happens from now on happens at this time.
@@ -361,7 +281,7 @@ impl Locks {
         let page = tables.layout.page_of_unit(unit).0;
         if tables.facts.is_secured(unit) || self.pages[page.index()] & EXPOSED != 0 {
             self.expose(tables, work, page, self.death_of(tables, unit, by), self.now.0);
-        } else if self.scrubs() {
+        } else if self.manner.scrubs() {
             // Others of its wordline may wait for it to leave.
             let (block, at) = tables.layout.block_of_page(page);
             if self.blocks[block.index()].pages > 0 {
@@ -420,7 +340,7 @@ impl Locks {
     ) {
         let locks = &mut *self;
         let (block, at) = tables.layout.block_of_page(page);
-        let (growing, scrubs) = (locks.growing(), locks.scrubs());
+        let (growing, scrubs) = (locks.growing(), locks.manner.scrubs());
         let state = &mut locks.pages[page.index()];
         if *state & EXPOSED == 0 {
             // What still lives there is on its way already: read twice, one of its copies would be dead on arrival.
@@ -498,7 +418,7 @@ impl Locks {
     /// The last program of a block has ended: a wordline that is full now may be scrubbed or reprogrammed.
     #[cold]
     pub(in crate::ftl) fn list_wordlines(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
-        if self.finishes() && self.blocks[block.index()].pages > 0 {
+        if self.manner.finishes() && self.blocks[block.index()].pages > 0 {
             self.list_exposed(tables, work, block, 0..tables.layout.pages_per_block);
         }
     }

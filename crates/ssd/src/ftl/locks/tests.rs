@@ -50,7 +50,7 @@ fn hold_lists_to_pages(drive: &Drive) {
                 || lives && (leaves || state & LEAVING != 0)
                 || ftl.tables.blocks.is_erasing(block)
                 // Where wordlines are filled first.
-                || ftl.locks.finishes() && ftl.tables.blocks.programming(block) > 0;
+                || ftl.locks.manner.finishes() && ftl.tables.blocks.programming(block) > 0;
             assert!(
                 comes,
                 "page {at} of block {} is forgotten: {state:#b}, {:?}",

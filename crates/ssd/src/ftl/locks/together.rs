@@ -44,7 +44,9 @@ impl Locks {
     pub fn begin_write(&mut self, units: Range<u32>) {
         let locks = &mut *self;
         let count = units.end.saturating_sub(units.start);
-        if locks.policy.locks_blocks() && u64::from(count) * locks.page_ns > locks.block_ns {
+        if locks.manner.policy.locks_blocks()
+            && u64::from(count) * locks.manner.page_ns > locks.manner.block_ns
+        {
             locks.writes.push(Writing { first: units.start, end: units.end });
         }
     }

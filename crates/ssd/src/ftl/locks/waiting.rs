@@ -25,14 +25,14 @@ impl Locks {
     /// When that is.
     pub fn next_at(&self) -> Option<SimTime> {
         let (_, since) = self.deferred.front().filter(|_| self.lack_timer())?;
-        Some(SimTime(since.0 + self.rules.batch_ns))
+        Some(SimTime(since.0 + self.manner.rules.batch_ns))
     }
 
     /// Whoever is given a number waits until all that is exposed now is locked; none if nothing is, or nobody waits.
     #[cold]
     pub fn wait_for_locks(&mut self, tables: &Tables, work: &mut Work, waits: &mut Waits) -> Option<u32> {
         let locks = &mut *self;
-        if !locks.rules.after_lock || locks.exposed() == 0 {
+        if !locks.manner.rules.after_lock || locks.exposed() == 0 {
             return None;
         }
         waits.watch(true);
@@ -66,7 +66,7 @@ impl Locks {
     pub fn on_locks_due(&mut self, tables: &Tables, work: &mut Work) {
         self.timer = false;
         while let Some(&(block, since)) = self.deferred.front()
-            && since.0 + self.rules.batch_ns <= self.now.0
+            && since.0 + self.manner.rules.batch_ns <= self.now.0
         {
             self.deferred.pop_front();
             self.list_all(tables, work, block);

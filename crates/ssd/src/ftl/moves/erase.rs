@@ -228,7 +228,7 @@ impl Ftl {
     pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
         self.reclaim.end_service(&mut self.work, flash, block);
         self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
-        if self.tables.blocks.cause(block) == Cause::BadBlock && !self.locks.erases_bad() {
+        if self.tables.blocks.cause(block) == Cause::BadBlock && !self.locks.manner.erases_bad() {
             self.retire(block);
             return;
         }

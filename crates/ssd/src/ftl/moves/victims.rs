@@ -233,7 +233,7 @@ impl Ftl {
         self.tables.blocks.start_moving(block, cause);
         let job = Job::empty(&self.tables, block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
-        let erases_bad = self.locks.erases_bad();
+        let erases_bad = self.locks.manner.erases_bad();
         let work = self.work.lane_mut(lane);
         let comes = cause != Cause::Destage && (cause != Cause::BadBlock || erases_bad);
         work.coming += u32::from(comes);

@@ -171,7 +171,7 @@ impl Ftl {
             .bound_for(block, self.space.ring.op(&self.tables, OpKind::Program, Cause::Host, found.page));
         self.erase_if_opened(flash, found);
         flash.do_at_once(&mut op);
-        let class = if self.locks.are_on() { self.locks.class_of(0) } else { 0 };
+        let class = if self.locks.are_on() { self.locks.manner.class_of(0) } else { 0 };
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());
         if self.effects.has_chips() {
             self.tell_page(op, page_units, facts);

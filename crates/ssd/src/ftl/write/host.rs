@@ -139,7 +139,7 @@ impl Ftl {
         let class = u64::from(match self.locks.are_on() {
             true => {
                 let said = (offer != Offer::Promoted).then_some(said.hints.class);
-                self.locks.class_to_lock(&self.tables, lpn, said)
+                self.locks.manner.class_to_lock(&self.tables, lpn, said)
             }
             false => said.hints.class.min(3),
         });
@@ -172,7 +172,7 @@ impl Ftl {
     pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said, urgent: bool) {
         if self.gather.grow_parked(slot, bytes) {
             if self.locks.are_on() {
-                self.gather.secure(slot, self.locks.class_of(said.hints.class));
+                self.gather.secure(slot, self.locks.manner.class_of(said.hints.class));
             }
         } else {
             let lpn = self.gather.get(slot).lpn;

@@ -1,0 +1,195 @@
+//! How a drive locks, as its policy (`ftl/sanitize`) and its chips have it. All of it follows from the configuration.
+
+use super::issue::Look;
+use super::{EXPOSED, LEAVING};
+use crate::flash::Flash;
+use crate::flash::op::{Op, OpKind};
+use crate::ftl::sanitize::{self, Rules};
+use crate::ftl::tables::Tables;
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::layout::Layout;
+use crate::nand::Sanitizing;
+use crate::restore::Verdict;
+use crate::sections::Sections;
+use crate::signals::Hints;
+use crate::units::{BlockId, Lpn, Ppn, SimDuration};
+use serde::{Deserialize, Serialize};
+
+/// What is done to pages and blocks, in what time, and who waits for it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Manner {
+    pub(super) policy: sanitize::Policy,
+    /// What is done to a page.
+    pub(super) page_op: OpKind,
+    /// A block goes as a whole.
+    pub(super) erases: bool,
+    pub(super) pages_per_wordline: u32,
+    /// Planes of a block.
+    pub(super) span: u32,
+    pub(super) rules: Rules,
+    pub(super) page_ns: u64,
+    pub(super) block_ns: u64,
+}
+
+impl Manner {
+    /// That of a checked configuration, and whether anything is ever locked.
+    pub(super) fn new(cfg: &Sections, policy: &sanitize::Config, layout: &Layout) -> (Self, bool) {
+        let policy = sanitize::Policy::build(policy);
+        let on = policy.acts();
+        let page_op = match policy.means() {
+            Some(Sanitizing::Scrubs) => OpKind::Scrub,
+            Some(Sanitizing::Reprograms) => OpKind::Reprogram,
+            Some(Sanitizing::Locks) | None => OpKind::PageLock,
+        };
+        let manner = Manner {
+            page_op,
+            erases: on && policy.means().is_none(),
+            pages_per_wordline: cfg.geometry.bits_per_cell,
+            span: layout.span,
+            rules: policy.rules(),
+            page_ns: SimDuration::from_us(cfg.timing.t_page_lock_us).0,
+            block_ns: SimDuration::from_us(cfg.timing.t_block_lock_us).0,
+            policy,
+        };
+        (manner, on)
+    }
+
+    /// Takes what follows from the configuration from a fresh one: all but what its policy may have learned.
+    pub(super) fn restored(&mut self, fresh: Manner) -> Verdict {
+        self.policy.restored(fresh.policy)?;
+        (self.page_op, self.erases) = (fresh.page_op, fresh.erases);
+        (self.rules, self.pages_per_wordline, self.span) =
+            (fresh.rules, fresh.pages_per_wordline, fresh.span);
+        (self.page_ns, self.block_ns) = (fresh.page_ns, fresh.block_ns);
+        Ok(())
+    }
+
+    /// Whether a wordline goes as a whole.
+    pub(super) fn scrubs(&self) -> bool {
+        self.page_op == OpKind::Scrub
+    }
+
+    /// Whether nothing is done to a page before its wordline is full.
+    pub(super) fn finishes(&self) -> bool {
+        self.page_op != OpKind::PageLock
+    }
+
+    /// Whether locks go without moves: nothing fills wordlines up or empties blocks for them.
+    pub(super) fn is_alone(&self) -> bool {
+        !self.finishes() && !self.erases
+    }
+
+    /// Pages that fill a wordline in all planes of a block.
+    pub(super) fn pages_filled_up(&self) -> u32 {
+        self.pages_per_wordline * self.span
+    }
+
+    /// Whether pages are reprogrammed, so that others of their wordline may be lost.
+    pub fn reprograms(&self) -> bool {
+        self.page_op == OpKind::Reprogram
+    }
+
+    /// Whether a block that is retired is erased once more, because of what it holds.
+    #[inline]
+    pub fn erases_bad(&self) -> bool {
+        self.erases
+    }
+
+    /// Whether no write is complete while what it has killed can be read.
+    pub fn holds_writes(&self) -> bool {
+        self.rules.every_write
+    }
+
+    /// The class of data of which the host says this.
+    #[inline]
+    pub fn class_of(&self, said: u8) -> u8 {
+        match said {
+            0 if self.rules.is_secure_by_default => Hints::SECURE,
+            0 => Hints::INSECURE,
+            said => said.min(Hints::SECURE),
+        }
+    }
+
+    /// The class of a unit where copies are locked, of which the host says this; of one that is promoted it says
+    /// nothing, and it is as secret as where it lies.
+    #[cold]
+    pub(in crate::ftl) fn class_to_lock(&self, tables: &Tables, lpn: Lpn, said: Option<u8>) -> u8 {
+        let at = tables.map.lookup(lpn);
+        let lies = || if at.is_some() { tables.facts.get(at).class() as u8 } else { 0 };
+        self.class_of(said.unwrap_or_else(lies))
+    }
+
+    /// Whether what lives in a page of this state is leaving it. Of a wordline that is to be scrubbed not all pages are
+    /// exposed.
+    #[inline]
+    pub(super) fn is_leaving(&self, state: u8) -> bool {
+        state & LEAVING != 0 && (state & EXPOSED != 0 || self.scrubs())
+    }
+
+    /// The pages of a page's wordline, in its physical block.
+    pub(super) fn pages_of_wordline(
+        &self,
+        layout: &Layout,
+        page: Ppn,
+    ) -> impl Iterator<Item = Ppn> + Clone + use<> {
+        let (block, at) = layout.block_of_page(page);
+        let (span, bits) = (layout.span, self.pages_per_wordline);
+        let (place, member) = (at / span, at % span);
+        let first = place / bits * bits;
+        let base = block.0 * layout.pages_per_block + member;
+        (first..first + bits).map(move |place| Ppn(base + place * span))
+    }
+
+    /// What is to be done about a page's wordline before it is full; nothing if it is, or becomes no fuller: a block
+    /// that is retired, or was closed before it was full, takes no more.
+    pub(super) fn unfinished(
+        &self,
+        tables: &Tables,
+        flash: &Flash,
+        block: BlockId,
+        page: Ppn,
+    ) -> Option<Look> {
+        let is_programmed = |page: Ppn| {
+            let at = tables.layout.locate(page);
+            at.page < flash.chip.programmed_pages(at.block)
+        };
+        match () {
+            () if self.pages_of_wordline(&tables.layout, page).all(is_programmed) => None,
+            () if tables.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
+            // It is looked at again when its last program has ended.
+            () => (tables.blocks.programming(block) > 0).then_some(Look::Nothing),
+        }
+    }
+
+    /// The pages that a lock was for: the first, and how many of its physical block from there on.
+    pub(super) fn pages_of_lock(&self, layout: &Layout, block: BlockId, op: &Op) -> (Ppn, u32) {
+        match op.kind {
+            OpKind::Scrub => {
+                let first = self.pages_of_wordline(layout, op.ppn).next();
+                (first.unwrap_or(op.ppn), self.pages_per_wordline)
+            }
+            OpKind::BlockLock => {
+                let member = (0..layout.span).find(|&member| layout.member(block, member) == op.at);
+                let first = layout.pages_of_member(block, member.unwrap_or_default()).next();
+                (first.unwrap_or(op.ppn), layout.pages_per_block / layout.span)
+            }
+            _ => (op.ppn, 1),
+        }
+    }
+
+    /// See [`crate::SanitizeReport::lost_pages`].
+    pub fn lost_pages(&self, tables: &Tables, flash: &Flash) -> u64 {
+        if !self.reprograms() {
+            return 0;
+        }
+        let units = tables.layout.units_per_page;
+        let pages = 0..tables.layout.blocks() * tables.layout.pages_per_block;
+        let is_lost = |page: &Ppn| {
+            let at = tables.layout.locate(*page);
+            tables.map.live_of(page.0 * units, units) != 0
+                && at.page < flash.chip.programmed_pages(at.block)
+                && flash.chip.is_lost(at.block, at.page, flash.now)
+        };
+        pages.map(Ppn).filter(is_lost).count() as u64
+    }
+}
