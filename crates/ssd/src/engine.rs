@@ -64,7 +64,7 @@ impl State {
         }
         self.now = now;
         self.flash.now = now;
-        self.ftl.locks.set_now(now);
+        self.ftl.locks.clocks.set_now(now);
         if self.flash.chip.advance_clock(now) {
             self.ftl.on_tick(&self.flash.chip);
         }

@@ -81,7 +81,7 @@ impl Past<'_> {
     /// for is cleaned.
     pub fn catch_up(&mut self, pace: Pace) -> bool {
         let state = &mut *self.state;
-        let exposed = state.ftl.locks.exposed();
+        let exposed = state.ftl.locks.generations.exposed();
         let is_behind = pace == Pace::Saturated && state.ftl.work.paces_host();
         if exposed == 0 && !is_behind || state.host.read_only().is_some() {
             return false;
@@ -93,7 +93,7 @@ impl Past<'_> {
             state.ftl.retry_locks(&mut state.flash);
             state.carry_all();
         }
-        let goes_on = (1..exposed).contains(&state.ftl.locks.exposed());
+        let goes_on = (1..exposed).contains(&state.ftl.locks.generations.exposed());
         if is_behind && !goes_on {
             state.ftl.catch_up(&mut state.flash);
             state.carry_all();

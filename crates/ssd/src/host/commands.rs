@@ -133,7 +133,7 @@ impl Commands {
     #[cold]
     pub fn after_locks(&mut self, others_fail: bool, b: &mut Below<'_>) {
         while let Some(id) = self.unlocked.front() {
-            if !b.ftl.locks.is_locked(self.table.get(id).flush) {
+            if !b.ftl.locks.generations.is_locked(self.table.get(id).flush) {
                 if !others_fail {
                     break;
                 }

@@ -6,7 +6,7 @@ use crate::flash::Flash;
 use crate::flash::op::OpKind;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
-use crate::restore::{MOST, Verdict, alike, ensure, keep_line};
+use crate::restore::{Verdict, alike, ensure, keep_line};
 use crate::units::{BlockId, Ppn, Pun, SimTime};
 
 impl Locks {
@@ -21,15 +21,11 @@ impl Locks {
         self.on = fresh.on;
         alike("pages that are exposed", &self.pages, &fresh.pages)?;
         alike("blocks that are exposed", &self.blocks, &fresh.blocks)?;
-        alike("since when pages are exposed", &self.since, &fresh.since)?;
-        alike("pages that an erase hides", &self.erasing, &fresh.erasing)?;
-        self.ending.restored(&fresh.ending, now)?;
+        self.generations.restored()?;
+        self.clocks.restored(&fresh.clocks, now)?;
+        self.late.restored(&fresh.late, now)?;
         alike("lanes with locks", &self.lanes, &fresh.lanes)?;
-        let is_past = |&since: &u64| since <= now.0 || since == UNBORN;
-        ensure(self.since.iter().all(is_past), "since when a page is exposed")?;
-        ensure(self.now <= now, "the time of locks")?;
         self.renewals.restored(&fresh.renewals, blocks_per_lane, now)?;
-        ensure(self.generation < MOST && self.wanted <= self.generation + 1, "who waits for locks")?;
         let in_lane = |lane: u32, block: &BlockId| {
             (lane * blocks_per_lane..(lane + 1) * blocks_per_lane).contains(&block.0)
         };
@@ -71,7 +67,7 @@ impl Locks {
                 exposed += u32::from(is_exposed);
                 issued += u64::from(state & ISSUED != 0);
                 leaving += u32::from(self.manner.is_leaving(state));
-                let is_unborn = is_exposed && self.since[page.index()] == UNBORN;
+                let is_unborn = is_exposed && self.clocks.since(page) == UNBORN;
                 let is_late = is_unborn && tables.blocks.programming(block) == 0;
                 ensure(!is_late, "a page was programmed, and is not known to be exposed since")?;
                 if !is_exposed && !tables.blocks.is_erasing(block) {
@@ -79,7 +75,7 @@ impl Locks {
                 }
             }
             self.check_renewals(tables, block)?;
-            if let Some(&ending) = self.erasing.get(block.index()) {
+            if let Some(&ending) = self.late.blocks.get(block.index()) {
                 let is_over = ending != [0; 2] && !tables.blocks.is_erasing(block);
                 ensure(!is_over, "pages wait for an erase that is over")?;
                 waiting = [0, 1].map(|at| waiting[at] + u64::from(ending[at]));
@@ -98,8 +94,11 @@ impl Locks {
                 return Err(format!("block {} is on other lists of locks than it says", block.0));
             }
         }
-        if waiting != self.waiting {
-            return Err(format!("{waiting:?} pages are exposed, the counts say {:?}", self.waiting));
+        if waiting != self.generations.waiting {
+            return Err(format!(
+                "{waiting:?} pages are exposed, the counts say {:?}",
+                self.generations.waiting
+            ));
         }
         if leaving != self.leaving {
             return Err(format!("{leaving} pages are being left, the count says {}", self.leaving));

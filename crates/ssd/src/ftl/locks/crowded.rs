@@ -163,7 +163,7 @@ mod tests {
             let mut drive = exposed(policy);
             while drive.past().catch_up(Pace::Saturated) {}
             drive.check().unwrap();
-            assert_eq!(drive.state.ftl.locks.exposed(), 0, "{policy}");
+            assert_eq!(drive.state.ftl.locks.generations.exposed(), 0, "{policy}");
         }
     }
 }

@@ -2,13 +2,10 @@
 //! the end of the lock, scrub or erase that hides it; what is still being programmed can be read when that has ended.
 //! The clocks are the simulator's, not the firmware's: they are no part of its memory.
 
-use super::{EXPOSED, FAILED, Locks};
 use crate::ftl::counts::{EXPOSURE_CAUSES as CAUSES, Exposures, FtlCounts};
-use crate::ftl::tables::layout::Layout;
-use crate::nand::Outcome;
 use crate::restore::{Verdict, alike, ensure};
 use crate::snapshot::raw;
-use crate::units::{BlockId, Ppn, SimTime};
+use crate::units::{Ppn, SimTime};
 use serde::{Deserialize, Serialize};
 
 /// A page that was exposed for longer was exposed for long (assumed: 100 ms); ns.
@@ -26,42 +23,13 @@ pub struct OpenExposures {
     pub long: [u64; CAUSES.len()],
 }
 
-/// Pages that are exposed until an erase ends, though their block is in use again (`ftl.cleaning.lazy_erase`).
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Ending {
-    /// By page: why it is exposed for long, if it is, and one; 0: it is not exposed.
-    #[serde(with = "raw")]
-    causes: Vec<u8>,
-    /// By page: since when.
-    #[serde(with = "raw")]
-    since: Vec<u64>,
-}
-
-impl Ending {
-    /// None of so many pages.
-    pub fn new(pages: usize) -> Self {
-        Ending { causes: vec![0; pages], since: vec![0; pages] }
-    }
-
-    /// Checks that they can be those of a drive whose fresh ones are these.
-    pub fn restored(&self, fresh: &Ending, now: SimTime) -> Verdict {
-        alike("pages that an erase hides", &self.causes, &fresh.causes)?;
-        alike("pages that an erase hides", &self.since, &fresh.since)?;
-        ensure(self.causes.iter().all(|&cause| usize::from(cause) <= CAUSES.len()), "why a page is exposed")?;
-        ensure(
-            self.since.iter().all(|&since| since <= now.0 || since == UNBORN),
-            "since when a page is exposed",
-        )
-    }
-}
-
 /// For how long a page is exposed since then.
-fn exposed_ns(since: u64, now: SimTime) -> u64 {
+pub(super) fn exposed_ns(since: u64, now: SimTime) -> u64 {
     if since == UNBORN { 0 } else { now.since(SimTime(since)) }
 }
 
 /// A page is exposed no more that was for so long.
-fn count(counts: &mut FtlCounts, ns: u64, cause: usize, is_erased: bool) {
+pub(super) fn count(counts: &mut FtlCounts, ns: u64, cause: usize, is_erased: bool) {
     let ended = if is_erased { &mut counts.exposed_erased } else { &mut counts.exposed_locked };
     ended.add(ns);
     counts.exposed_ns = counts.exposed_ns.saturating_add(ns);
@@ -69,79 +37,67 @@ fn count(counts: &mut FtlCounts, ns: u64, cause: usize, is_erased: bool) {
     counts.exposed_long[cause] += u64::from(ns > LONG_NS);
 }
 
-impl Locks {
-    /// Bytes of the clocks.
-    pub fn clock_bytes(&self) -> usize {
-        8 * self.since.len() + 9 * self.ending.causes.len()
+impl OpenExposures {
+    /// A page is exposed since then.
+    pub(super) fn add(&mut self, since: u64, cause: usize, now: SimTime) {
+        let ns = exposed_ns(since, now);
+        self.times.add(ns);
+        self.long[cause] += u64::from(ns > LONG_NS);
+    }
+}
+
+/// The clocks of pages.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Clocks {
+    /// By page: since when it is exposed, if it is.
+    #[serde(with = "raw")]
+    since: Vec<u64>,
+    /// The time.
+    pub(super) now: SimTime,
+}
+
+impl Clocks {
+    /// Those of so many pages that are not exposed.
+    pub(super) fn new(pages: usize) -> Self {
+        Clocks { since: vec![0; pages], now: SimTime::ZERO }
     }
 
-    /// Why a page of a block is exposed for long, if it is.
-    fn cause_of(&self, block: BlockId, state: u8) -> usize {
-        match () {
-            () if state & FAILED != 0 => 2,
-            () if self.manner.erases => 3,
-            () if self.blocks[block.index()].lacks_room => 0,
-            () => 1,
-        }
+    /// Their bytes.
+    pub(super) fn bytes(&self) -> usize {
+        8 * self.since.len()
     }
 
-    /// A page of a block that was in this state is exposed no more: it is erased, or else locked.
-    pub fn end_exposure(
-        &mut self,
-        counts: &mut FtlCounts,
-        (block, page): (BlockId, Ppn),
-        (state, is_erased): (u8, bool),
-    ) {
-        let ns = exposed_ns(self.since[page.index()], self.now);
-        count(counts, ns, self.cause_of(block, state), is_erased);
+    /// Checks that they can be those of a drive whose fresh ones are these.
+    pub(super) fn restored(&self, fresh: &Clocks, now: SimTime) -> Verdict {
+        alike("since when pages are exposed", &self.since, &fresh.since)?;
+        let is_past = |&since: &u64| since <= now.0 || since == UNBORN;
+        ensure(self.since.iter().all(is_past), "since when a page is exposed")?;
+        ensure(self.now <= now, "the time of locks")
     }
 
-    /// A page of a block that was in this state is exposed until the erase ends that is about to begin.
-    pub fn end_exposure_late(&mut self, block: BlockId, page: Ppn, state: u8) {
-        let cause = self.cause_of(block, state) as u8 + 1;
-        (self.ending.causes[page.index()], self.ending.since[page.index()]) =
-            (cause, self.since[page.index()]);
+    /// What happens from now on happens at this time.
+    #[inline(always)]
+    pub fn set_now(&mut self, now: SimTime) {
+        self.now = now;
     }
 
-    /// That erase is over for a page, or a lock that was on its way before it.
-    pub fn end_late_exposure(&mut self, counts: &mut FtlCounts, page: Ppn, is_erased: bool) {
-        let cause = core::mem::take(&mut self.ending.causes[page.index()]);
-        let ns = exposed_ns(self.ending.since[page.index()], self.now);
-        if cause > 0 {
-            count(counts, ns, usize::from(cause) - 1, is_erased);
-        }
+    /// Since when a page is exposed, if it is.
+    pub(super) fn since(&self, page: Ppn) -> u64 {
+        self.since[page.index()]
     }
 
-    /// A lock of these pages is over. If it has held, those of them that were left to an erase meanwhile are hidden
-    /// before that.
-    pub fn end_late_locks(
-        &mut self,
-        counts: &mut FtlCounts,
-        pages: impl Iterator<Item = Ppn>,
-        outcome: Outcome,
-    ) {
-        if outcome == Outcome::Pass && !self.ending.causes.is_empty() {
-            pages.for_each(|page| self.end_late_exposure(counts, page, false));
-        }
+    /// A page is exposed since then.
+    pub(super) fn begin(&mut self, page: Ppn, since: u64) {
+        self.since[page.index()] = since;
     }
 
-    /// Pages that can be read at this time, and should not. Takes a look at every page.
-    pub fn open_exposures(&self, layout: &Layout, now: SimTime) -> OpenExposures {
-        let mut open = OpenExposures::default();
-        let mut add = |since, cause: usize| {
-            let ns = exposed_ns(since, now);
-            open.times.add(ns);
-            open.long[cause] += u64::from(ns > LONG_NS);
-        };
-        for (number, (&state, &since)) in (0..).zip(self.pages.iter().zip(&self.since)) {
-            if state & EXPOSED != 0 && since != UNBORN {
-                add(since, self.cause_of(layout.block_of_page(Ppn(number)).0, state));
-            }
-        }
-        let ending = self.ending.causes.iter().zip(&self.ending.since);
-        ending
-            .filter(|(cause, _)| **cause > 0)
-            .for_each(|(&cause, &since)| add(since, usize::from(cause) - 1));
-        open
+    /// Something else has died in it: what was being programmed when it died is there now.
+    pub(super) fn begin_again(&mut self, page: Ppn, since: u64) {
+        self.since[page.index()] = self.since[page.index()].min(since);
+    }
+
+    /// A page is exposed no more, whose cause is this if it was for long: it is erased, or else locked.
+    pub(super) fn end(&self, counts: &mut FtlCounts, page: Ppn, cause: usize, is_erased: bool) {
+        count(counts, exposed_ns(self.since[page.index()], self.now), cause, is_erased);
     }
 }

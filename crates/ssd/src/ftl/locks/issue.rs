@@ -87,7 +87,7 @@ impl Locks {
             // Its program is on its way; its end comes in by the door again.
             return Look::Nothing;
         }
-        if found & DEFERRED != 0 && self.wanted == 0 && tables.blocks.leaves(block) {
+        if found & DEFERRED != 0 && self.generations.is_at_ease() && tables.blocks.leaves(block) {
             return Look::Waits;
         }
         let leaves = matches!(tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
@@ -125,7 +125,7 @@ impl Locks {
             return Look::Nothing;
         }
         let is_deferred = |page: Ppn| self.pages[page.index()] & (EXPOSED | DEFERRED) != EXPOSED;
-        if self.wanted == 0 && tables.blocks.leaves(block) && pages.clone().all(is_deferred) {
+        if self.generations.is_at_ease() && tables.blocks.leaves(block) && pages.clone().all(is_deferred) {
             return Look::Waits;
         }
         if let Some(waits) = self.manner.unfinished(tables, flash, block, page) {
@@ -169,7 +169,7 @@ impl Locks {
         let exposed = &mut self.blocks[block.index()];
         if !exposed.deferred {
             exposed.deferred = true;
-            self.deferred.push_back((block, self.now));
+            self.deferred.push_back((block, self.clocks.now));
         }
     }
 
@@ -208,7 +208,7 @@ impl Locks {
         let (first, count) = self.manner.pages_of_lock(&tables.layout, block, op);
         let span = tables.layout.span;
         let pages = (0..count).map(move |nth| Ppn(first.0 + nth * span));
-        self.end_late_locks(&mut work.counts, pages.clone(), op.outcome);
+        self.late.end_locks(&mut work.counts, pages.clone(), op.outcome, self.clocks.now);
         for page in pages {
             // The block may have been opened since: then the page is another's, or free.
             if self.pages[page.index()] & ISSUED == 0 {

@@ -17,13 +17,13 @@ mod check;
 mod copying;
 mod crowded;
 pub mod exposure;
+mod generations;
 mod issue;
 mod late;
 mod manner;
 pub mod recovery;
 mod renewals;
 mod together;
-mod waiting;
 
 use self::renewals::Renewals;
 use crate::flash::op::{Op, UnitRef};
@@ -34,13 +34,16 @@ use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::ftl::work::looks::Looks;
+use crate::ftl::write::waits::Waits;
 use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
 use crate::snapshot::raw;
 use crate::units::{BlockId, LaneId, Ppn, Pun, SimTime};
 use copying::Copying;
 use crowded::MOVES_FOR_LOCKS;
-use exposure::{Ending, UNBORN};
+use exposure::{Clocks, OpenExposures, UNBORN};
+use generations::Generations;
+use late::Late;
 use manner::Manner;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -102,14 +105,9 @@ pub(crate) struct Locks {
     #[serde(with = "raw")]
     pages: Vec<u8>,
     blocks: Vec<Exposed>,
-    /// By page: since when it is exposed, if it is.
-    #[serde(with = "raw")]
-    since: Vec<u64>,
-    /// By block, where emptied blocks wait for their erase: pages of each generation that are exposed until that ends.
-    #[serde(with = "raw")]
-    erasing: Vec<[u32; 2]>,
-    /// The same by page.
-    ending: Ending,
+    pub generations: Generations,
+    pub clocks: Clocks,
+    late: Late,
     lanes: Vec<LaneLocks>,
     /// Blocks whose pages wait for a job or a write, and since when; those first that have waited for longest.
     deferred: VecDeque<(BlockId, SimTime)>,
@@ -117,15 +115,8 @@ pub(crate) struct Locks {
     writes: Vec<Writing>,
     /// Copies under way, where time passes.
     copying: Copying,
-    /// The generation that grows; pages of each, the older one's included.
-    generation: u64,
-    waiting: [u64; 2],
-    /// The youngest generation that somebody waits for, and one; 0 if nobody does.
-    wanted: u64,
     /// Pages that what lives there is leaving, or has left, for their locks.
     leaving: u32,
-    /// The time.
-    now: SimTime,
     /// A look at those that wait for their job is scheduled.
     pub timer: bool,
     /// Locks that are set again when they are old.
@@ -156,18 +147,14 @@ impl Locks {
             on,
             pages: vec![0; of(pages)],
             blocks: vec![fresh; of(layout.blocks())],
-            since: vec![0; of(pages)],
-            erasing: vec![[0; 2]; late(layout.blocks())],
-            ending: Ending::new(late(pages)),
+            generations: Generations::default(),
+            clocks: Clocks::new(of(pages)),
+            late: Late::new(late(layout.blocks()), late(pages)),
             lanes: (0..of(layout.lanes)).map(lane).collect(),
             deferred: VecDeque::with_capacity(of(layout.blocks())),
             writes: Vec::with_capacity(of(cfg.queues.count * cfg.queues.depth)),
             copying: Copying::with_capacity(if on { copies * layout.units_per_page as usize } else { 0 }),
-            generation: 0,
-            waiting: [0; 2],
-            wanted: 0,
             leaving: 0,
-            now: SimTime::ZERO,
             timer: false,
             renewals: Renewals::new(manner.rules.relock_ns, layout),
             manner,
@@ -197,7 +184,7 @@ impl Locks {
 
     /// Bytes of memory of the controller.
     pub fn bytes(&self) -> usize {
-        let blocks = self.blocks.len() * core::mem::size_of::<Exposed>() + 8 * self.erasing.len();
+        let blocks = self.blocks.len() * core::mem::size_of::<Exposed>() + self.late.bytes();
         self.pages.len() + blocks + self.renewals.bytes()
     }
 
@@ -206,20 +193,32 @@ impl Locks {
         looks.soon_for_locks(lane, self.manner.is_alone());
     }
 
-    /// Pages that hold a copy that nobody may read any more, and can be read still.
-    pub fn exposed(&self) -> u64 {
-        self.waiting[0] + self.waiting[1]
+    /// Bytes of the clocks.
+    pub fn clock_bytes(&self) -> usize {
+        self.clocks.bytes() + self.late.clock_bytes()
     }
 
-    /// The bit of the generation that grows.
-    fn growing(&self) -> u8 {
-        if self.generation.is_multiple_of(2) { 0 } else { ODD }
+    /// Why a page of a block is exposed for long, if it is.
+    fn cause_of(&self, block: BlockId, state: u8) -> usize {
+        match () {
+            () if state & FAILED != 0 => 2,
+            () if self.manner.erases => 3,
+            () if self.blocks[block.index()].lacks_room => 0,
+            () => 1,
+        }
     }
 
-    /// Whether all that was exposed when somebody was given this number is locked.
-    fn is_over(&self, ticket: u64) -> bool {
-        self.generation > ticket + 1
-            || self.generation == ticket + 1 && self.waiting[(ticket % 2) as usize] == 0
+    /// Pages that can be read at this time, and should not. Takes a look at every page.
+    pub fn open_exposures(&self, layout: &Layout, now: SimTime) -> OpenExposures {
+        let mut open = OpenExposures::default();
+        for (page, &state) in (0..).map(Ppn).zip(&self.pages) {
+            let since = self.clocks.since(page);
+            if state & EXPOSED != 0 && since != UNBORN {
+                open.add(since, self.cause_of(layout.block_of_page(page).0, state), now);
+            }
+        }
+        self.late.open().for_each(|(since, cause)| open.add(since, cause, now));
+        open
     }
 
     /// Copies begin to be programmed to a page, where time passes.
@@ -242,26 +241,12 @@ impl Locks {
         }
         if state & EXPOSED != 0 {
             let block = layout.block_of_page(page).0;
-            self.waiting[usize::from(state & ODD > 0)] -= 1;
-            self.turn();
-            self.end_exposure(counts, (block, page), (state, is_erased));
+            self.generations.end(state);
+            self.clocks.end(counts, page, self.cause_of(block, state), is_erased);
             let exposed = &mut self.blocks[block.index()];
             exposed.pages -= 1;
             exposed.lacks_room &= exposed.pages > 0;
         }
-    }
-
-    /// Lets the next generation grow, if somebody waits for this one and the one before is over.
-    fn turn(&mut self) {
-        if self.wanted > self.generation && self.waiting[(self.generation as usize + 1) % 2] == 0 {
-            self.generation += 1;
-        }
-    }
-
-    /// What happens from now on happens at this time.
-    #[inline(always)]
-    pub fn set_now(&mut self, now: SimTime) {
-        self.now = now;
     }
 
     /// A unit of flash that counted does so no more.
@@ -280,7 +265,7 @@ impl Locks {
     pub(in crate::ftl) fn note_death(&mut self, tables: &Tables, work: &mut Work, unit: Pun, by: Death) {
         let page = tables.layout.page_of_unit(unit).0;
         if tables.facts.is_secured(unit) || self.pages[page.index()] & EXPOSED != 0 {
-            self.expose(tables, work, page, self.death_of(tables, unit, by), self.now.0);
+            self.expose(tables, work, page, self.death_of(tables, unit, by), self.clocks.now.0);
         } else if self.manner.scrubs() {
             // Others of its wordline may wait for it to leave.
             let (block, at) = tables.layout.block_of_page(page);
@@ -340,7 +325,7 @@ impl Locks {
     ) {
         let locks = &mut *self;
         let (block, at) = tables.layout.block_of_page(page);
-        let (growing, scrubs) = (locks.growing(), locks.manner.scrubs());
+        let (growing, scrubs) = (locks.generations.growing(), locks.manner.scrubs());
         let state = &mut locks.pages[page.index()];
         if *state & EXPOSED == 0 {
             // What still lives there is on its way already: read twice, one of its copies would be dead on arrival.
@@ -351,15 +336,13 @@ impl Locks {
                 Death::Written => HELD,
             };
             *state = EXPOSED | growing | waits | leaves;
-            locks.since[page.index()] = since;
-            locks.waiting[usize::from(growing > 0)] += 1;
+            locks.clocks.begin(page, since);
+            locks.generations.begin();
             locks.blocks[block.index()].pages += 1;
             work.counts.exposed_pages += 1;
-            let exposed = locks.waiting[0] + locks.waiting[1];
-            work.counts.exposed_pages_max = work.counts.exposed_pages_max.max(exposed);
+            work.counts.exposed_pages_max = work.counts.exposed_pages_max.max(locks.generations.exposed());
         } else {
-            // What was being programmed when it died is there now.
-            locks.since[page.index()] = locks.since[page.index()].min(since);
+            locks.clocks.begin_again(page, since);
             if by != Death::Moved {
                 *state &= !(DEFERRED | if by == Death::Ended { HELD } else { 0 });
             }
@@ -368,7 +351,8 @@ impl Locks {
             return;
         }
         let exposed = &mut locks.blocks[block.index()];
-        if *state & DEFERRED != 0 && !scrubs && locks.wanted == 0 && tables.blocks.leaves(block) {
+        if *state & DEFERRED != 0 && !scrubs && locks.generations.is_at_ease() && tables.blocks.leaves(block)
+        {
             return self.defer_locks(block);
         }
         // Others of the block may wait for the same end.
@@ -454,6 +438,115 @@ impl Locks {
         self.renewals.forget(block);
         let lane = tables.layout.lane_of(block);
         self.uncrowd(tables, work, lane);
+    }
+
+    /// Whether only an erase hides what is exposed in a block.
+    #[cold]
+    pub(in crate::ftl) fn must_be_erased(&self, tables: &Tables, block: BlockId) -> bool {
+        let first = (block.0 * tables.layout.pages_per_block) as usize;
+        let pages = &self.pages[first..first + tables.layout.pages_per_block as usize];
+        self.manner.erases && self.blocks[block.index()].pages > 0
+            || pages.iter().any(|state| state & HOPELESS != 0)
+    }
+
+    /// A block is erased before it is programmed again: what is exposed in it ends with that.
+    pub(in crate::ftl) fn leave_to_erase(&mut self, tables: &Tables, block: BlockId) {
+        let first = block.0 * tables.layout.pages_per_block;
+        for page in (first..first + tables.layout.pages_per_block).map(Ppn) {
+            let state = core::mem::take(&mut self.pages[page.index()]);
+            self.leaving -= u32::from(self.manner.is_leaving(state));
+            if state & EXPOSED != 0 {
+                let why = (self.clocks.since(page), self.cause_of(block, state));
+                self.late.leave((block, page), state, why);
+            }
+        }
+        let exposed = &mut self.blocks[block.index()];
+        (exposed.pages, exposed.lacks_room) = (0, false);
+        self.renewals.forget(block);
+    }
+
+    /// A member of the block is erased, and all that was read of it before is known: none of its units is secured any
+    /// more. Those that come after are programmed later.
+    pub(in crate::ftl) fn forget_erased(
+        &mut self,
+        tables: &mut Tables,
+        work: &mut Work,
+        block: BlockId,
+        physical: u32,
+    ) {
+        if !self.late.is_left(block) {
+            return;
+        }
+        let first = block.0 * tables.layout.pages_per_block;
+        for page in (first..first + tables.layout.pages_per_block).map(Ppn) {
+            if tables.layout.locate(page).block != physical {
+                continue;
+            }
+            let units = page.0 * tables.layout.units_per_page..(page.0 + 1) * tables.layout.units_per_page;
+            units.for_each(|unit| tables.facts.set_secured(Pun(unit), false));
+            self.late.end(&mut work.counts, page, self.clocks.now, true);
+        }
+    }
+
+    /// That erase is over. What has died in the block since can be looked at now.
+    pub(in crate::ftl) fn note_late_erase(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
+        self.generations.end_all(self.late.end_block(block));
+        self.list_all(tables, work, block);
+        let lane = tables.layout.lane_of(block);
+        self.uncrowd(tables, work, lane);
+    }
+
+    /// Whether a block waits for the end of its job and nobody looks when it has waited long enough.
+    #[inline]
+    pub fn lack_timer(&self) -> bool {
+        !self.timer && !self.deferred.is_empty()
+    }
+
+    /// When that is.
+    pub fn next_at(&self) -> Option<SimTime> {
+        let (_, since) = self.deferred.front().filter(|_| self.lack_timer())?;
+        Some(SimTime(since.0 + self.manner.rules.batch_ns))
+    }
+
+    /// Whoever is given a number waits until all that is exposed now is locked; none if nothing is, or nobody waits.
+    #[cold]
+    pub fn wait_for_locks(&mut self, tables: &Tables, work: &mut Work, waits: &mut Waits) -> Option<u32> {
+        if !self.manner.rules.after_lock || self.generations.exposed() == 0 {
+            return None;
+        }
+        waits.watch(true);
+        let (ticket, is_new) = self.generations.ask();
+        if is_new {
+            self.hurry_deferred(tables, work);
+        }
+        Some(ticket)
+    }
+
+    /// Nobody waits any more.
+    pub fn end_wait_for_locks(&mut self, waits: &mut Waits) {
+        self.generations.ask_no_more();
+        waits.watch(self.are_renewed());
+    }
+
+    /// Somebody waits for what is exposed now: none of that waits for the end of a job or a write.
+    pub(in crate::ftl) fn hurry_deferred(&mut self, tables: &Tables, work: &mut Work) {
+        while let Some((block, _)) = self.deferred.pop_front() {
+            // In this order: since when it was exposed is not forgotten.
+            self.list_all(tables, work, block);
+            self.blocks[block.index()].deferred = false;
+        }
+    }
+
+    /// Blocks that have waited long enough for the end of their job are looked at.
+    pub fn on_locks_due(&mut self, tables: &Tables, work: &mut Work) {
+        self.timer = false;
+        while let Some(&(block, since)) = self.deferred.front()
+            && since.0 + self.manner.rules.batch_ns <= self.clocks.now.0
+        {
+            self.deferred.pop_front();
+            self.list_all(tables, work, block);
+            self.blocks[block.index()].deferred = false;
+        }
     }
 }
 

@@ -114,7 +114,7 @@ impl Renewals {
 impl Locks {
     /// A page is locked.
     pub(in crate::ftl) fn note_locked(&mut self, block: BlockId, page: Ppn) {
-        let now = self.now.0;
+        let now = self.clocks.now.0;
         let renewals = &mut self.renewals;
         if renewals.are_on() {
             self.pages[page.index()] |= LOCKED;

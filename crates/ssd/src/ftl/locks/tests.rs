@@ -127,7 +127,7 @@ fn a_block_of_the_cache_is_destaged_because_its_locks_fail() {
         drive.drain();
         assert!(drive.stats().flash.lock_fails > 0);
         assert_eq!(
-            (drive.state.host.read_only(), drive.state.ftl.locks.exposed()),
+            (drive.state.host.read_only(), drive.state.ftl.locks.generations.exposed()),
             (None, 0),
             "{acknowledge}"
         );
@@ -146,7 +146,7 @@ fn a_block_is_given_up_when_a_lock_has_failed_twice() {
     drive.submit(0, &trim, drive.now()).unwrap();
     drive.drain();
     assert_eq!((drive.stats().ops(OpKind::PageLock), drive.stats().ops(OpKind::Erase)), (2, 1));
-    assert_eq!(drive.state.ftl.locks.exposed(), 0);
+    assert_eq!(drive.state.ftl.locks.generations.exposed(), 0);
 }
 
 /// So many pages are locked together that a lock of the block is quicker, and not when it takes as long.
@@ -176,10 +176,10 @@ fn what_is_waited_for_is_not_held_for_a_write() {
     ftl.locks.begin_write(11..20);
     assert!(is_held(ftl, HELD) && !is_held(ftl, EXPOSED), "what the write has killed, and nothing else");
     // Somebody comes, and the next generation grows.
-    ftl.locks.wanted = 1;
+    ftl.locks.generations.wanted = 1;
     assert!(!is_held(ftl, HELD));
-    ftl.locks.turn();
-    assert_eq!((ftl.locks.generation, ftl.locks.growing()), (1, ODD));
+    ftl.locks.generations.turn();
+    assert_eq!((ftl.locks.generations.generation, ftl.locks.generations.growing()), (1, ODD));
     assert!(!is_held(ftl, HELD) && is_held(ftl, HELD | ODD));
     ftl.locks.end_write(&ftl.tables, &mut ftl.work, 11..20);
     assert!(!is_held(ftl, HELD | ODD));

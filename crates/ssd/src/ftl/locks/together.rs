@@ -6,7 +6,7 @@
 //! unit, and some of it never. Each of its programs is taken by itself. That matters little: papers/evanesco/README.md
 //! counts the page locks that lay in a block that was wholly dead when its write ended.
 
-use super::{HELD, Locks, ODD};
+use super::{HELD, Locks};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
@@ -24,12 +24,6 @@ pub(super) struct Writing {
 }
 
 impl Locks {
-    /// Whether somebody waits for what was exposed with a page of this state.
-    fn is_awaited(&self, state: u8) -> bool {
-        let is_older = state & ODD != self.growing();
-        self.generation < self.wanted + u64::from(is_older)
-    }
-
     /// Takes the room of a fresh list of writes, and checks that they can be.
     pub(super) fn restored_writes(&mut self, fresh: &Vec<Writing>, units: u32) -> Verdict {
         let can_be = |it: &Writing| it.first < it.end && it.end <= units;
@@ -86,7 +80,7 @@ impl Locks {
     pub(in crate::ftl) fn is_held(&self, tables: &Tables, state: u8, block: BlockId, member: u32) -> bool {
         if state & HELD == 0
             || self.writes.is_empty()
-            || self.is_awaited(state)
+            || self.generations.is_awaited(state)
             || tables.blocks.state(block) != BlockState::Closed
             || tables.blocks.programming(block) > 0
             || tables.blocks.live(block) == 0
