@@ -40,7 +40,7 @@ impl State {
         self.silence.check_due(&due, self.now)?;
         let layout = fresh.ftl.tables.layout.clone();
         let looks = due.iter().filter(|event| event.1 == EventKind::LocksDue).count();
-        ensure(looks == usize::from(self.ftl.locks.timer), "looks at locks that wait")?;
+        ensure(looks == usize::from(self.ftl.locks.lists.timer), "looks at locks that wait")?;
         self.flash.restored(fresh.flash, &|op| layout.check_op(op))?;
         self.flash.check_due(&due)?;
         self.flash.set_instant(self.executor == Executor::Functional);
@@ -325,7 +325,9 @@ impl State {
                     self.ftl.look_at_candidates(&mut self.flash);
                     continue;
                 }
-                if LOCKS && (self.ftl.waits.is_watched() || self.ftl.locks.lack_timer()) && self.tend_locks()
+                if LOCKS
+                    && (self.ftl.waits.is_watched() || self.ftl.locks.lists.lack_timer())
+                    && self.tend_locks()
                 {
                     continue;
                 }
@@ -363,10 +365,10 @@ impl State {
         if self.ftl.locks.are_renewed() {
             self.ftl.locks.renew_locks(&self.ftl.tables, &mut self.ftl.work, self.now);
         }
-        if let Some(at) = self.ftl.locks.next_at()
+        if let Some(at) = self.ftl.locks.lists.next_at()
             && self.executor == Executor::Timed
         {
-            self.ftl.locks.timer = true;
+            self.ftl.locks.lists.timer = true;
             self.events.push(at.max(self.now), EventKind::LocksDue, 0);
         }
         if self.ftl.work.has_new_candidates() || !self.ftl.outbox.is_empty() {
@@ -385,7 +387,7 @@ impl State {
         if self.ftl.retry_locks(&mut self.flash) {
             return true;
         }
-        let given_up = self.ftl.locks.has_given_up(&self.ftl.tables.layout, &self.ftl.tables.blocks);
+        let given_up = self.ftl.locks.exposed.has_given_up(&self.ftl.tables.layout, &self.ftl.tables.blocks);
         let reason = if given_up { Reason::NotSanitized } else { self.ftl.tables.blocks.why_no_room() };
         let (host, mut below) = self.split();
         host.end_in_read_only(reason, &mut below);

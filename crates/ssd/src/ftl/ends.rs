@@ -62,7 +62,7 @@ impl Ftl {
         self.place_all(flash, lane, op, &units[..count]);
         self.work.lane_mut(lane).programs -= 1;
         self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
-        if self.locks.are_on() && self.locks.next_crowded(&self.tables, &self.work, lane).is_some() {
+        if self.locks.are_on() && self.locks.lists.next_crowded(&self.tables, &self.work, lane).is_some() {
             // What must leave pages is asked before others take the lane's operations; both are, one after the other,
             // once what was issued before is read from where it then was.
             self.work.looks.soon(lane);
@@ -158,9 +158,9 @@ impl Ftl {
         flash.pool.remove(id);
         let block = self.tables.layout.block_of_page(op.ppn).0;
         let lane = self.tables.layout.lane_of(block);
-        self.locks.end_operation(lane);
+        self.locks.lists.end_operation(lane);
         self.locks.end_lock(&mut self.tables, &mut self.work, block, op);
         // What is next is looked at when all that has ended is known: a program may have.
-        self.locks.look_soon(&mut self.work.looks, lane);
+        self.locks.lists.look_soon(&mut self.work.looks, lane);
     }
 }

@@ -166,8 +166,8 @@ impl Ftl {
                     (BlockState::Closed, _) if self.tables.blocks.is_one_bit(block) => {
                         let full = self.tables.layout.one_bit_pages_per_block / self.tables.layout.span;
                         // One whose locks fail may have been closed before it was.
-                        let is_whole =
-                            !self.locks.are_on() || !self.locks.is_hopeless(&self.tables.layout, block);
+                        let is_whole = !self.locks.are_on()
+                            || !self.locks.exposed.is_hopeless(&self.tables.layout, block);
                         Some(if is_whole { full } else { issued.min(full) })
                     }
                     (BlockState::Closed, _) => self.tables.replicas.filled(physical),

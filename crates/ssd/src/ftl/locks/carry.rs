@@ -1,10 +1,10 @@
 //! What is done about pages that are to be locked: the lock is issued, or what lives there moves out first, or its
 //! wordline is filled up; and blocks in which no lock holds are emptied.
 
-use super::crowded::MOVES_FOR_LOCKS;
+use super::IN_FLIGHT_AT_MOST;
+use super::exposed::is_due;
 use super::issue::Look;
-use super::renewals::is_due;
-use super::{EXPOSED, HOPELESS, IN_FLIGHT_AT_MOST, ISSUED, LEAVING};
+use super::lists::MOVES_FOR_LOCKS;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::Ftl;
@@ -22,11 +22,11 @@ impl Ftl {
         self.work.lane_mut(lane).more = flash.is_instant();
         let mut is_full = self.lock_ready(flash, lane);
         // Of what waits for room no more is looked at than finds it.
-        while !is_full && let Some(block) = self.locks.next_crowded(&self.tables, &self.work, lane) {
+        while !is_full && let Some(block) = self.locks.lists.next_crowded(&self.tables, &self.work, lane) {
             self.locks.list_all(&self.tables, &mut self.work, block);
             is_full = self.lock_ready(flash, lane);
-            if !is_full && self.locks.next_crowded(&self.tables, &self.work, lane).is_some() {
-                self.locks.lanes[lane.index()].crowded.pop_front();
+            if !is_full && self.locks.lists.next_crowded(&self.tables, &self.work, lane).is_some() {
+                self.locks.lists.lanes[lane.index()].crowded.pop_front();
             }
         }
         if core::mem::take(&mut self.work.lane_mut(lane).more) {
@@ -35,19 +35,17 @@ impl Ftl {
         if self.locks.are_renewed() {
             self.renew_lane(flash, lane);
         }
-        let locks = &self.locks.lanes[lane.index()];
+        let locks = &self.locks.lists.lanes[lane.index()];
         self.work.looks.is_for_locks(lane) && !locks.lacks_room && locks.hopeless.is_empty()
     }
 
     /// The same of the blocks that are listed. Whether there are no operations for more.
     pub(in crate::ftl) fn lock_ready(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         let at_most = IN_FLIGHT_AT_MOST * self.tables.layout.span;
-        while self.locks.lanes[lane.index()].in_flight < at_most {
-            let Some(&block) = self.locks.lanes[lane.index()].ready.front() else { return false };
+        while self.locks.lists.lanes[lane.index()].in_flight < at_most {
+            let Some(&block) = self.locks.lists.lanes[lane.index()].ready.front() else { return false };
             if !self.lock_next(flash, lane, block) {
-                self.locks.lanes[lane.index()].ready.pop_front();
-                let exposed = &mut self.locks.blocks[block.index()];
-                (exposed.listed, exposed.first, exposed.end) = (false, 0, 0);
+                self.locks.lists.end_first(lane, block);
             }
         }
         true
@@ -62,11 +60,14 @@ impl Ftl {
             if is_erased || self.tables.blocks.is_erasing(block) {
                 return false;
             }
-            let Some(at) = self.locks.next_listed(&self.tables, block) else { return false };
+            let (locks, layout) = (&mut self.locks, &self.tables.layout);
+            let one_by_one = !locks.manner.scrubs();
+            let next = locks.lists.next(&locks.exposed, layout, block, one_by_one);
+            let Some(at) = next else { return false };
             let page = Ppn(block.0 * self.tables.layout.pages_per_block + at);
             match self.locks.look_at_page(&self.tables, flash, block, page) {
                 Look::Nothing => {}
-                Look::Waits => self.locks.defer_locks(block),
+                Look::Waits => self.locks.lists.defer(block, self.locks.clocks.now),
                 Look::Crowded(page) => self.move_out(flash, lane, page),
                 Look::Unfinished => self.pad(flash, lane, page),
                 Look::Dead => {
@@ -99,16 +100,14 @@ impl Ftl {
         let lane = self.tables.layout.lane_of(block);
         let op = match answer {
             Answer::Erase => {
-                self.locks.pages[first.index() + at as usize] |= HOPELESS;
-                return self.locks.give_up_block(&self.tables, &mut self.work, block);
+                self.locks.exposed.give_up(Ppn(first.0 + at));
+                return self.locks.lists.give_up_block(&self.tables, &mut self.work, block);
             }
             Answer::Pages if self.locks.manner.scrubs() => {
                 // One of them stands for all.
                 let mut page = Ppn(first.0 + at);
                 for other in self.locks.manner.pages_of_wordline(&self.tables.layout, page) {
-                    let state = &mut self.locks.pages[other.index()];
-                    if *state & EXPOSED != 0 {
-                        *state |= ISSUED;
+                    if self.locks.exposed.issue(other) {
                         page = other;
                     }
                 }
@@ -116,7 +115,7 @@ impl Ftl {
             }
             Answer::Pages => {
                 let page = Ppn(first.0 + at);
-                self.locks.pages[page.index()] |= ISSUED;
+                self.locks.exposed.issue(page);
                 self.space.ring.op(&self.tables, self.locks.manner.page_op, Cause::Sanitize, page)
             }
             Answer::Block => {
@@ -124,8 +123,7 @@ impl Ftl {
                 self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
                 self.tables.replicas.close_off(&self.tables.layout, block);
                 for page in self.tables.layout.pages_of_member(block, member) {
-                    let state = &mut self.locks.pages[page.index()];
-                    *state |= if *state & EXPOSED != 0 { ISSUED } else { 0 };
+                    self.locks.exposed.issue(page);
                 }
                 Op::new(
                     OpKind::BlockLock,
@@ -136,7 +134,7 @@ impl Ftl {
                 )
             }
         };
-        self.locks.lanes[lane.index()].in_flight += 1;
+        self.locks.lists.begin_operation(lane);
         self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
     }
 
@@ -154,12 +152,9 @@ impl Ftl {
         }
         let is_busy = self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
         if is_busy || !self.space.has_room_beside(&self.tables, &self.work, lane, count as u32) {
-            return self.locks.wait_for_room(lane, block, !is_busy);
+            return self.locks.lists.wait_for_room(lane, block, !is_busy);
         }
-        let before = self.locks.pages[page.index()];
-        self.locks.pages[page.index()] |= LEAVING;
-        let is_new = self.locks.manner.is_leaving(before | LEAVING) && !self.locks.manner.is_leaving(before);
-        self.locks.leaving += u32::from(is_new);
+        self.locks.exposed.leave(&self.locks.manner, page);
         self.work.counts.sanitize_copies += count as u64;
         self.tables.blocks.set_cause(block, Cause::Sanitize);
         let mut op = self.space.op_of_move(
@@ -190,7 +185,7 @@ impl Ftl {
         // Wordlines that are filled up go beyond what moves may have on their way, two at most.
         if self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS + self.locks.manner.pages_filled_up())
         {
-            return self.locks.wait_for_room(lane, block, false);
+            return self.locks.lists.wait_for_room(lane, block, false);
         }
         let first = block.0 * self.tables.layout.pages_per_block;
         let streams = self.space.allocator.streams();
@@ -205,7 +200,7 @@ impl Ftl {
                 (last.0 + 1).saturating_sub(first + next) * self.tables.layout.units_per_page,
             )
         {
-            return self.locks.wait_for_room(lane, block, true);
+            return self.locks.lists.wait_for_room(lane, block, true);
         }
         while let Some(stream) = self.space.allocator.stream_of(lane, block)
             && self.space.allocator.filled(lane, block).is_some_and(|next| Some(Ppn(first + next)) <= last)
@@ -240,9 +235,9 @@ impl Ftl {
         if self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most {
             return false;
         }
-        for _ in 0..self.locks.lanes[lane.index()].hopeless.len() {
-            let Some(block) = self.locks.lanes[lane.index()].hopeless.pop_front() else { return false };
-            if !self.locks.is_hopeless(&self.tables.layout, block)
+        for _ in 0..self.locks.lists.lanes[lane.index()].hopeless.len() {
+            let Some(block) = self.locks.lists.lanes[lane.index()].hopeless.pop_front() else { return false };
+            if !self.locks.exposed.is_hopeless(&self.tables.layout, block)
                 || self.tables.blocks.state(block) == BlockState::Bad
             {
                 continue;
@@ -250,7 +245,7 @@ impl Ftl {
             if self.tables.blocks.state(block) == BlockState::Open {
                 if !self.space.may_close_early(&self.tables, &self.work, lane, block) {
                     // What is cleaned fills it, or makes room.
-                    let locks = &mut self.locks.lanes[lane.index()];
+                    let locks = &mut self.locks.lists.lanes[lane.index()];
                     locks.lacks_room = true;
                     locks.hopeless.push_back(block);
                     continue;
@@ -286,7 +281,7 @@ impl Ftl {
                     self.begin(lane, block, Cause::Sanitize)
                 };
             }
-            self.locks.lanes[lane.index()].hopeless.push_back(block);
+            self.locks.lists.lanes[lane.index()].hopeless.push_back(block);
         }
         false
     }
@@ -294,7 +289,7 @@ impl Ftl {
     /// Somebody waits for locks: what leaves pages waits no longer for more of its class to share a page with.
     /// Elsewhere a rest goes as soon as no more will join it. Returns whether anything goes.
     pub fn hurry_leaving(&mut self, flash: &mut Flash) -> bool {
-        if self.locks.leaving == 0 || !self.page_classes.sorts() {
+        if self.locks.exposed.leaving == 0 || !self.page_classes.sorts() {
             return false;
         }
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
@@ -320,10 +315,11 @@ impl Ftl {
 
     /// Sets locks of a lane again, one at a time on each plane.
     pub(in crate::ftl) fn renew_lane(&mut self, flash: &mut Flash, lane: LaneId) {
-        while self.locks.lanes[lane.index()].in_flight < self.tables.layout.span
+        while self.locks.lists.lanes[lane.index()].in_flight < self.tables.layout.span
             && let Some(block) = self.locks.renewals.first(lane)
         {
-            if let Some(page) = self.locks.next_due(&self.tables, lane, block) {
+            let next = self.locks.renewals.next(&self.locks.exposed, &self.tables, lane, block);
+            if let Some(page) = next {
                 self.renew(flash, lane, block, page);
             } else {
                 self.locks.renewals.end_first(lane);
@@ -335,7 +331,7 @@ impl Ftl {
     pub(in crate::ftl) fn renew(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId, at: u32) {
         let member = at % self.tables.layout.span;
         let is_dead = self.tables.is_member_dead(block, member);
-        let due = |page: &Ppn| is_due(self.locks.pages[page.index()]);
+        let due = |page: &Ppn| is_due(self.locks.exposed.state(*page));
         let deaths = Deaths {
             pages: if is_dead {
                 self.tables.layout.pages_of_member(block, member).filter(due).count() as u32
@@ -352,15 +348,15 @@ impl Ftl {
             self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
             self.tables.replicas.close_off(&self.tables.layout, block);
             for page in self.tables.layout.pages_of_member(block, member) {
-                self.locks.set_renewing(page);
+                self.locks.exposed.renew(page);
             }
             Op::new(OpKind::BlockLock, Cause::Sanitize, first, self.tables.layout.member(block, member), 0)
         } else {
-            self.locks.set_renewing(Ppn(first.0 + at));
+            self.locks.exposed.renew(Ppn(first.0 + at));
             self.space.ring.op(&self.tables, OpKind::PageLock, Cause::Sanitize, Ppn(first.0 + at))
         };
         self.work.counts.sanitize_relocks += 1;
-        self.locks.lanes[lane.index()].in_flight += 1;
+        self.locks.lists.begin_operation(lane);
         self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
     }
 }

@@ -1,12 +1,13 @@
 //! The lock manager's tables against all others.
 
+use super::Locks;
+use super::exposed::{EXPOSED, ISSUED, ODD, is_leaving};
 use super::exposure::UNBORN;
-use super::{EXPOSED, ISSUED, Locks, ODD};
 use crate::flash::Flash;
 use crate::flash::op::OpKind;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
-use crate::restore::{Verdict, alike, ensure, keep_line};
+use crate::restore::{Verdict, ensure};
 use crate::units::{BlockId, Ppn, Pun, SimTime};
 
 impl Locks {
@@ -19,34 +20,12 @@ impl Locks {
     ) -> Verdict {
         self.manner.restored(fresh.manner)?;
         self.on = fresh.on;
-        alike("pages that are exposed", &self.pages, &fresh.pages)?;
-        alike("blocks that are exposed", &self.blocks, &fresh.blocks)?;
+        self.exposed.restored(&fresh.exposed)?;
         self.generations.restored()?;
         self.clocks.restored(&fresh.clocks, now)?;
         self.late.restored(&fresh.late, now)?;
-        alike("lanes with locks", &self.lanes, &fresh.lanes)?;
+        self.lists.restored(&fresh.lists, blocks_per_lane, now)?;
         self.renewals.restored(&fresh.renewals, blocks_per_lane, now)?;
-        let in_lane = |lane: u32, block: &BlockId| {
-            (lane * blocks_per_lane..(lane + 1) * blocks_per_lane).contains(&block.0)
-        };
-        for (number, (lane, fresh)) in (0..).zip(self.lanes.iter_mut().zip(&fresh.lanes)) {
-            let mut listed = lane.ready.iter().chain(&lane.crowded).chain(&lane.hopeless);
-            ensure(listed.all(|block| in_lane(number, block)), "another lane's block to be locked")?;
-            for (line, fresh) in [
-                (&mut lane.ready, &fresh.ready),
-                (&mut lane.crowded, &fresh.crowded),
-                (&mut lane.hopeless, &fresh.hopeless),
-            ] {
-                ensure(line.len() <= blocks_per_lane as usize, "blocks to be locked")?;
-                keep_line(line, fresh);
-            }
-        }
-        ensure(self.deferred.len() <= self.blocks.len(), "blocks whose locks wait")?;
-        ensure(
-            self.deferred.iter().all(|(block, since)| block.index() < self.blocks.len() && *since <= now),
-            "blocks whose locks wait",
-        )?;
-        keep_line(&mut self.deferred, &fresh.deferred);
         self.copying.restored(&fresh.copying);
         self.restored_writes(&fresh.writes, logical)?;
         Ok(())
@@ -61,12 +40,12 @@ impl Locks {
         for block in (0..tables.layout.blocks()).map(BlockId) {
             let (mut exposed, first) = (0, block.0 * tables.layout.pages_per_block);
             for page in (first..first + tables.layout.pages_per_block).map(Ppn) {
-                let state = self.pages[page.index()];
+                let state = self.exposed.state(page);
                 let is_exposed = state & EXPOSED != 0;
                 waiting[usize::from(state & ODD > 0)] += u64::from(is_exposed);
                 exposed += u32::from(is_exposed);
                 issued += u64::from(state & ISSUED != 0);
-                leaving += u32::from(self.manner.is_leaving(state));
+                leaving += u32::from(is_leaving(&self.manner, state));
                 let is_unborn = is_exposed && self.clocks.since(page) == UNBORN;
                 let is_late = is_unborn && tables.blocks.programming(block) == 0;
                 ensure(!is_late, "a page was programmed, and is not known to be exposed since")?;
@@ -74,22 +53,19 @@ impl Locks {
                     self.check_hidden(tables, page)?;
                 }
             }
-            self.check_renewals(tables, block)?;
+            self.renewals.check(&self.exposed, tables, block)?;
             if let Some(&ending) = self.late.blocks.get(block.index()) {
                 let is_over = ending != [0; 2] && !tables.blocks.is_erasing(block);
                 ensure(!is_over, "pages wait for an erase that is over")?;
                 waiting = [0, 1].map(|at| waiting[at] + u64::from(ending[at]));
             }
-            let listed = self.blocks[block.index()];
-            if exposed != listed.pages {
-                return Err(format!(
-                    "{exposed} pages of block {} are exposed, it says {}",
-                    block.0, listed.pages
-                ));
+            let (listed, counted) = (self.lists.blocks[block.index()], self.exposed.blocks[block.index()]);
+            if exposed != counted {
+                return Err(format!("{exposed} pages of block {} are exposed, it says {}", block.0, counted));
             }
-            let lane = &self.lanes[tables.layout.lane_of(block).index()];
+            let lane = &self.lists.lanes[tables.layout.lane_of(block).index()];
             if lane.ready.contains(&block) != listed.listed
-                || self.deferred.iter().any(|waiting| waiting.0 == block) != listed.deferred
+                || self.lists.deferred.iter().any(|waiting| waiting.0 == block) != listed.deferred
             {
                 return Err(format!("block {} is on other lists of locks than it says", block.0));
             }
@@ -100,8 +76,8 @@ impl Locks {
                 self.generations.waiting
             ));
         }
-        if leaving != self.leaving {
-            return Err(format!("{leaving} pages are being left, the count says {}", self.leaving));
+        if leaving != self.exposed.leaving {
+            return Err(format!("{leaving} pages are being left, the count says {}", self.exposed.leaving));
         }
         self.check_locks_under_way(tables, flash, issued)
     }
@@ -133,7 +109,7 @@ impl Locks {
         for (id, op) in flash.pool.iter() {
             if op.kind.hides() {
                 in_flight[tables.layout.lane_of(tables.layout.block_of_page(op.ppn).0).index()] += 1;
-                let is_issued = |page: &u32| self.pages[*page as usize] & ISSUED != 0;
+                let is_issued = |page: &u32| self.exposed.pages[*page as usize] & ISSUED != 0;
                 pages += match op.kind {
                     OpKind::BlockLock => {
                         let first = op.ppn.0..op.ppn.0 + tables.layout.pages_per_block;
@@ -152,7 +128,7 @@ impl Locks {
                 copying.extend(units.map(|unit| (op.ppn.0, unit.source)));
             }
         }
-        let said = self.lanes.iter().map(|lane| lane.in_flight);
+        let said = self.lists.lanes.iter().map(|lane| lane.in_flight);
         ensure(said.eq(in_flight), "locks under way in a lane")?;
         // A page may be locked by itself and with its block.
         ensure(pages >= issued, "a lock is said to be under way, and is not")?;

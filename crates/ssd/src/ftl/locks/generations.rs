@@ -1,7 +1,7 @@
 //! Exposed pages are counted in two generations: one that is waited for, and one that grows. Who waits for locks is
 //! given the number of the generation that grows when it comes, and waits until that one and all before it are over.
 
-use super::ODD;
+use super::exposed::ODD;
 use crate::restore::{MOST, Verdict, ensure};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
 //! Locks on their way: which page or block is next, and what became of it.
 
-use super::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, ISSUED, LEAVING, Locks};
+use super::Locks;
+use super::exposed::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, ISSUED, LEAVING};
 use crate::flash::Flash;
 use crate::flash::op::Op;
 use crate::ftl::tables::Tables;
@@ -8,7 +9,7 @@ use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::Work;
 use crate::nand::Outcome;
-use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
+use crate::units::{BlockId, Lpn, Ppn, Pun};
 
 /// What is to be done about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,44 +40,12 @@ impl Locks {
         }
     }
 
-    /// Takes the next page of a block that is to be looked at; where pages are locked each by itself, the next that is
-    /// exposed and has no lock on its way.
-    #[inline]
-    pub(in crate::ftl) fn next_listed(&mut self, tables: &Tables, block: BlockId) -> Option<u32> {
-        let one_by_one = !self.manner.scrubs();
-        let locks = &mut *self;
-        let exposed = &mut locks.blocks[block.index()];
-        if exposed.first < exposed.end && one_by_one {
-            let from = (block.0 * tables.layout.pages_per_block) as usize;
-            let pages = &locks.pages[from + exposed.first as usize..from + exposed.end as usize];
-            let is_next = |state: &u8| state & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
-            let passed = pages.iter().position(is_next).unwrap_or(pages.len()) as u32;
-            exposed.first += passed;
-            #[cfg(test)]
-            {
-                locks.looks += u64::from(passed);
-            }
-        }
-        #[cfg(test)]
-        {
-            locks.looks += 1;
-        }
-        let at = exposed.first;
-        exposed.first += 1;
-        (at < exposed.end).then_some(at)
-    }
-
-    pub(in crate::ftl) fn look_at_page(
-        &self,
-        tables: &Tables,
-        flash: &Flash,
-        block: BlockId,
-        page: Ppn,
-    ) -> Look {
+    /// What is to be done about a page of a block.
+    pub(super) fn look_at_page(&self, tables: &Tables, flash: &Flash, block: BlockId, page: Ppn) -> Look {
         if self.manner.scrubs() {
             return self.look_at_wordline(tables, flash, block, page);
         }
-        let found = self.pages[page.index()];
+        let found = self.exposed.state(page);
         if found & EXPOSED == 0 || found & (ISSUED | HOPELESS) != 0 {
             return Look::Nothing;
         }
@@ -102,11 +71,26 @@ impl Locks {
             return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Crowded(page) };
         }
         if self.manner.finishes()
-            && let Some(waits) = self.manner.unfinished(tables, flash, block, page)
+            && let Some(waits) = self.unfinished(tables, flash, block, page)
         {
             return waits;
         }
         Look::Dead
+    }
+
+    /// What is to be done about a page's wordline before it is full; nothing if it is, or becomes no fuller: a block
+    /// that is retired, or was closed before it was full, takes no more.
+    fn unfinished(&self, tables: &Tables, flash: &Flash, block: BlockId, page: Ppn) -> Option<Look> {
+        let is_programmed = |page: Ppn| {
+            let at = tables.layout.locate(page);
+            at.page < flash.chip.programmed_pages(at.block)
+        };
+        match () {
+            () if self.manner.pages_of_wordline(&tables.layout, page).all(is_programmed) => None,
+            () if tables.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
+            // It is looked at again when its last program has ended.
+            () => (tables.blocks.programming(block) > 0).then_some(Look::Nothing),
+        }
     }
 
     /// What is to be done about a wordline whose pages are scrubbed together, by one of them: nothing may live on any of them, and none
@@ -119,21 +103,21 @@ impl Locks {
         page: Ppn,
     ) -> Look {
         let pages = self.manner.pages_of_wordline(&tables.layout, page);
-        let all = pages.clone().fold(0, |all, page| all | self.pages[page.index()]);
-        let to_do = |page: &Ppn| self.pages[page.index()] & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
+        let all = pages.clone().fold(0, |all, page| all | self.exposed.state(page));
+        let to_do = |page: &Ppn| self.exposed.state(*page) & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
         if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
             return Look::Nothing;
         }
-        let is_deferred = |page: Ppn| self.pages[page.index()] & (EXPOSED | DEFERRED) != EXPOSED;
+        let is_deferred = |page: Ppn| self.exposed.state(page) & (EXPOSED | DEFERRED) != EXPOSED;
         if self.generations.is_at_ease() && tables.blocks.leaves(block) && pages.clone().all(is_deferred) {
             return Look::Waits;
         }
-        if let Some(waits) = self.manner.unfinished(tables, flash, block, page) {
+        if let Some(waits) = self.unfinished(tables, flash, block, page) {
             return waits;
         }
         let units = tables.layout.units_per_page;
         let mut live = pages.clone().filter(|page| tables.map.live_of(page.0 * units, units) != 0);
-        if let Some(page) = live.clone().find(|page| self.pages[page.index()] & LEAVING == 0) {
+        if let Some(page) = live.clone().find(|&page| self.exposed.state(page) & LEAVING == 0) {
             let leaves = matches!(tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
             return if leaves { Look::Nothing } else { Look::Crowded(page) };
         }
@@ -164,15 +148,6 @@ impl Locks {
         }
     }
 
-    /// The pages of a block wait for the end of its job, or of a write.
-    pub(in crate::ftl) fn defer_locks(&mut self, block: BlockId) {
-        let exposed = &mut self.blocks[block.index()];
-        if !exposed.deferred {
-            exposed.deferred = true;
-            self.deferred.push_back((block, self.clocks.now));
-        }
-    }
-
     /// Pages that are to be locked, of those of a physical block that have died since it was looked at: all from one
     /// on, or one where blocks are not locked.
     pub(in crate::ftl) fn dead_pages(
@@ -187,7 +162,7 @@ impl Locks {
             return 1;
         }
         let first = block.0 * tables.layout.pages_per_block;
-        let pages = (from..self.blocks[block.index()].end).step_by(tables.layout.span as usize);
+        let pages = (from..self.lists.blocks[block.index()].end).step_by(tables.layout.span as usize);
         let mut count = 0;
         for page in pages.map(|page| Ppn(first + page)) {
             if self.look_at_page(tables, flash, block, page) == Look::Dead {
@@ -198,11 +173,6 @@ impl Locks {
         count
     }
 
-    /// An operation that locks something in a lane is over.
-    pub(in crate::ftl) fn end_operation(&mut self, lane: LaneId) {
-        self.lanes[lane.index()].in_flight -= 1;
-    }
-
     /// What becomes of the pages that a lock was for. What it hides is not secured any more.
     pub(in crate::ftl) fn end_lock(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId, op: &Op) {
         let (first, count) = self.manner.pages_of_lock(&tables.layout, block, op);
@@ -211,7 +181,7 @@ impl Locks {
         self.late.end_locks(&mut work.counts, pages.clone(), op.outcome, self.clocks.now);
         for page in pages {
             // The block may have been opened since: then the page is another's, or free.
-            if self.pages[page.index()] & ISSUED == 0 {
+            if self.exposed.state(page) & ISSUED == 0 {
                 continue;
             }
             if op.outcome == Outcome::Pass {
@@ -230,24 +200,25 @@ impl Locks {
     ) {
         if outcome == Outcome::Pass {
             self.forget_page(&tables.layout, &mut work.counts, (page, false));
-            return self.note_locked(block, page);
+            return self.renewals.note_locked(&mut self.exposed, (block, page), self.clocks.now);
         }
         // One more try, then the block is emptied and erased. One that is out of use keeps what it holds.
         let is_bad = tables.blocks.state(block) == BlockState::Bad;
-        if self.pages[page.index()] & EXPOSED == 0 {
-            return self.end_renewal(tables, work, block, page, !is_bad);
+        if self.exposed.state(page) & EXPOSED == 0 {
+            let (exposed, lists) = (&mut self.exposed, &mut self.lists);
+            return self.renewals.note_failed(exposed, lists, tables, work, (block, page), !is_bad);
         }
-        let state = &mut self.pages[page.index()];
+        let state = &mut self.exposed.pages[page.index()];
         let (is_hopeless, was_hopeless) = (*state & FAILED != 0, *state & HOPELESS != 0);
         *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };
         if is_hopeless {
             work.counts.sanitize_given_up += u64::from(is_bad && !was_hopeless);
             if !is_bad {
-                self.give_up_block(tables, work, block);
+                self.lists.give_up_block(tables, work, block);
             }
         } else {
             let at = page.0 % tables.layout.pages_per_block;
-            self.list_exposed(tables, work, block, at..at + 1);
+            self.lists.list(tables, work, block, at..at + 1);
         }
     }
 

@@ -3,7 +3,7 @@
 //! opened, what was not locked in time is left to its erase: its pages are other data's from then on, and what dies of
 //! that is exposed anew.
 
-use super::ODD;
+use super::exposed::ODD;
 use super::exposure::{UNBORN, count, exposed_ns};
 use crate::ftl::counts::{EXPOSURE_CAUSES as CAUSES, FtlCounts};
 use crate::nand::Outcome;

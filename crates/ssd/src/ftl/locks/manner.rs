@@ -1,12 +1,9 @@
 //! How a drive locks, as its policy (`ftl/sanitize`) and its chips have it. All of it follows from the configuration.
 
-use super::issue::Look;
-use super::{EXPOSED, LEAVING};
 use crate::flash::Flash;
 use crate::flash::op::{Op, OpKind};
 use crate::ftl::sanitize::{self, Rules};
 use crate::ftl::tables::Tables;
-use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
 use crate::nand::Sanitizing;
 use crate::restore::Verdict;
@@ -119,13 +116,6 @@ impl Manner {
         self.class_of(said.unwrap_or_else(lies))
     }
 
-    /// Whether what lives in a page of this state is leaving it. Of a wordline that is to be scrubbed not all pages are
-    /// exposed.
-    #[inline]
-    pub(super) fn is_leaving(&self, state: u8) -> bool {
-        state & LEAVING != 0 && (state & EXPOSED != 0 || self.scrubs())
-    }
-
     /// The pages of a page's wordline, in its physical block.
     pub(super) fn pages_of_wordline(
         &self,
@@ -138,27 +128,6 @@ impl Manner {
         let first = place / bits * bits;
         let base = block.0 * layout.pages_per_block + member;
         (first..first + bits).map(move |place| Ppn(base + place * span))
-    }
-
-    /// What is to be done about a page's wordline before it is full; nothing if it is, or becomes no fuller: a block
-    /// that is retired, or was closed before it was full, takes no more.
-    pub(super) fn unfinished(
-        &self,
-        tables: &Tables,
-        flash: &Flash,
-        block: BlockId,
-        page: Ppn,
-    ) -> Option<Look> {
-        let is_programmed = |page: Ppn| {
-            let at = tables.layout.locate(page);
-            at.page < flash.chip.programmed_pages(at.block)
-        };
-        match () {
-            () if self.pages_of_wordline(&tables.layout, page).all(is_programmed) => None,
-            () if tables.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
-            // It is looked at again when its last program has ended.
-            () => (tables.blocks.programming(block) > 0).then_some(Look::Nothing),
-        }
     }
 
     /// The pages that a lock was for: the first, and how many of its physical block from there on.

@@ -6,7 +6,7 @@
 //! one write too where it ends a block (`together.rs`), and the policy (`ftl/sanitize`) says how they are locked.
 //! Copies that a move has killed wait for the end of its job, for a block that is erased needs no lock, but not for
 //! long, and not while a command waits for them. A page in which something else lives is locked when that has moved
-//! (`crowded.rs`; assumed: the paper's pages are one unit each).
+//! (`lists.rs`; assumed: the paper's pages are one unit each).
 //!
 //! Who waits for locks (trims, flushes, writes to the medium) waits for all that was exposed when it came. Exposed
 //! pages are counted in two generations: one that is waited for, and one that grows. The first is over when its count
@@ -15,11 +15,12 @@
 mod carry;
 mod check;
 mod copying;
-mod crowded;
+mod exposed;
 pub mod exposure;
 mod generations;
 mod issue;
 mod late;
+mod lists;
 mod manner;
 pub mod recovery;
 mod renewals;
@@ -33,98 +34,39 @@ use crate::ftl::tables::Tables;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
-use crate::ftl::work::looks::Looks;
 use crate::ftl::write::waits::Waits;
 use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
-use crate::snapshot::raw;
-use crate::units::{BlockId, LaneId, Ppn, Pun, SimTime};
+use crate::units::{BlockId, Ppn, Pun, SimTime};
 use copying::Copying;
-use crowded::MOVES_FOR_LOCKS;
+use exposed::{DEFERRED, EXPOSED, Exposed, FAILED, HOPELESS, ISSUED};
 use exposure::{Clocks, OpenExposures, UNBORN};
 use generations::Generations;
 use late::Late;
+use lists::{Lists, MOVES_FOR_LOCKS};
 use manner::Manner;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use together::Writing;
 
 /// Locks that a lane may have on their way: enough for its dies never to wait for the next.
 const IN_FLIGHT_AT_MOST: u32 = 4;
-
-/// Of a page: a dead copy of secured data lies there.
-const EXPOSED: u8 = 1;
-/// It is of the second of two generations.
-const ODD: u8 = 2;
-/// Its lock is on its way.
-const ISSUED: u8 = 4;
-/// All that died there died because it moved: it waits for the end of the job.
-const DEFERRED: u8 = 8;
-/// Its lock has failed once.
-const FAILED: u8 = 16;
-/// No lock helps: its block is to be emptied and erased.
-const HOPELESS: u8 = 32;
-/// What lives there is on its way out.
-const LEAVING: u8 = 64;
-/// What died there died by a write that goes on.
-const HELD: u8 = 128;
-
-/// What is known of a block.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Exposed {
-    /// Its pages that are exposed.
-    pages: u32,
-    /// Pages in which something has died since it was looked at: the first, and behind the last.
-    first: u32,
-    end: u32,
-    /// It is on its lane's list, or among those that wait for their job, or for room.
-    listed: bool,
-    deferred: bool,
-    /// What lives in one of them has found no room elsewhere since none of them was exposed.
-    lacks_room: bool,
-}
-
-/// What is to be locked in a lane.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct LaneLocks {
-    ready: VecDeque<BlockId>,
-    /// Blocks with pages in which something lives that finds no room elsewhere.
-    crowded: VecDeque<BlockId>,
-    lacks_room: bool,
-    /// Blocks to be emptied and erased, because locks in them fail.
-    hopeless: VecDeque<BlockId>,
-    in_flight: u32,
-}
 
 /// The state of all locks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Locks {
     on: bool,
     pub manner: Manner,
-    /// By page: bits as above.
-    #[serde(with = "raw")]
-    pages: Vec<u8>,
-    blocks: Vec<Exposed>,
+    pub exposed: Exposed,
     pub generations: Generations,
     pub clocks: Clocks,
     late: Late,
-    lanes: Vec<LaneLocks>,
-    /// Blocks whose pages wait for a job or a write, and since when; those first that have waited for longest.
-    deferred: VecDeque<(BlockId, SimTime)>,
+    pub lists: Lists,
     /// Host writes under way whose deaths are taken together.
     writes: Vec<Writing>,
     /// Copies under way, where time passes.
     copying: Copying,
-    /// Pages that what lives there is leaving, or has left, for their locks.
-    leaving: u32,
-    /// A look at those that wait for their job is scheduled.
-    pub timer: bool,
     /// Locks that are set again when they are old.
     renewals: Renewals,
-    /// Pages looked at so far.
-    #[cfg(test)]
-    #[serde(skip)]
-    looks: u64,
 }
 
 impl Locks {
@@ -134,32 +76,17 @@ impl Locks {
         let of = |count: u32| if on { count as usize } else { 0 };
         let late = |count: u32| if cfg.cleaning.lazy_erase { of(count) } else { 0 };
         let pages = layout.blocks() * layout.pages_per_block;
-        let fresh = Exposed { pages: 0, first: 0, end: 0, listed: false, deferred: false, lacks_room: false };
-        let line = || VecDeque::with_capacity(layout.blocks_per_lane as usize);
-        let lane = |_| LaneLocks {
-            ready: line(),
-            crowded: line(),
-            lacks_room: false,
-            hopeless: line(),
-            in_flight: 0,
-        };
         Locks {
             on,
-            pages: vec![0; of(pages)],
-            blocks: vec![fresh; of(layout.blocks())],
+            exposed: Exposed::new(of(pages), of(layout.blocks())),
             generations: Generations::default(),
             clocks: Clocks::new(of(pages)),
             late: Late::new(late(layout.blocks()), late(pages)),
-            lanes: (0..of(layout.lanes)).map(lane).collect(),
-            deferred: VecDeque::with_capacity(of(layout.blocks())),
+            lists: Lists::new(&manner, layout, of(layout.blocks()), of(layout.lanes)),
             writes: Vec::with_capacity(of(cfg.queues.count * cfg.queues.depth)),
             copying: Copying::with_capacity(if on { copies * layout.units_per_page as usize } else { 0 }),
-            leaving: 0,
-            timer: false,
             renewals: Renewals::new(manner.rules.relock_ns, layout),
             manner,
-            #[cfg(test)]
-            looks: 0,
         }
     }
 
@@ -174,23 +101,23 @@ impl Locks {
         self.renewals.are_on()
     }
 
+    /// Begins to set again what is too old, if anything is.
+    #[cold]
+    pub fn renew_locks(&mut self, tables: &Tables, work: &mut Work, now: SimTime) {
+        self.renewals.begin(&mut self.exposed, &self.lists, tables, work, now);
+    }
+
     /// Operations that there may be at once.
     pub fn operations_at_most(&self) -> usize {
         let filled_up = if self.manner.finishes() { 2 * self.manner.pages_filled_up() } else { 0 };
-        self.lanes.len()
+        self.lists.lanes.len()
             * (IN_FLIGHT_AT_MOST * self.manner.span + IN_FLIGHT_AT_MOST + MOVES_FOR_LOCKS + filled_up)
                 as usize
     }
 
     /// Bytes of memory of the controller.
     pub fn bytes(&self) -> usize {
-        let blocks = self.blocks.len() * core::mem::size_of::<Exposed>() + self.late.bytes();
-        self.pages.len() + blocks + self.renewals.bytes()
-    }
-
-    /// A lane is looked at soon for its locks. What fills wordlines or empties blocks is a matter of moves.
-    pub(in crate::ftl) fn look_soon(&self, looks: &mut Looks, lane: LaneId) {
-        looks.soon_for_locks(lane, self.manner.is_alone());
+        self.exposed.bytes() + self.lists.bytes() + self.late.bytes() + self.renewals.bytes()
     }
 
     /// Bytes of the clocks.
@@ -203,7 +130,7 @@ impl Locks {
         match () {
             () if state & FAILED != 0 => 2,
             () if self.manner.erases => 3,
-            () if self.blocks[block.index()].lacks_room => 0,
+            () if self.lists.blocks[block.index()].lacks_room => 0,
             () => 1,
         }
     }
@@ -211,7 +138,7 @@ impl Locks {
     /// Pages that can be read at this time, and should not. Takes a look at every page.
     pub fn open_exposures(&self, layout: &Layout, now: SimTime) -> OpenExposures {
         let mut open = OpenExposures::default();
-        for (page, &state) in (0..).map(Ppn).zip(&self.pages) {
+        for (page, &state) in (0..).map(Ppn).zip(&self.exposed.pages) {
             let since = self.clocks.since(page);
             if state & EXPOSED != 0 && since != UNBORN {
                 open.add(since, self.cause_of(layout.block_of_page(page).0, state), now);
@@ -235,17 +162,14 @@ impl Locks {
 
     /// A page is not exposed any more: it is erased, or else locked.
     fn forget_page(&mut self, layout: &Layout, counts: &mut FtlCounts, (page, is_erased): (Ppn, bool)) {
-        let state = core::mem::take(&mut self.pages[page.index()]);
-        if self.manner.is_leaving(state) {
-            self.leaving -= 1;
-        }
+        let state = self.exposed.take(&self.manner, page);
         if state & EXPOSED != 0 {
             let block = layout.block_of_page(page).0;
             self.generations.end(state);
             self.clocks.end(counts, page, self.cause_of(block, state), is_erased);
-            let exposed = &mut self.blocks[block.index()];
-            exposed.pages -= 1;
-            exposed.lacks_room &= exposed.pages > 0;
+            if !self.exposed.end(block) {
+                self.lists.end_crowd(block);
+            }
         }
     }
 
@@ -264,13 +188,13 @@ impl Locks {
     #[inline(never)]
     pub(in crate::ftl) fn note_death(&mut self, tables: &Tables, work: &mut Work, unit: Pun, by: Death) {
         let page = tables.layout.page_of_unit(unit).0;
-        if tables.facts.is_secured(unit) || self.pages[page.index()] & EXPOSED != 0 {
+        if tables.facts.is_secured(unit) || self.exposed.state(page) & EXPOSED != 0 {
             self.expose(tables, work, page, self.death_of(tables, unit, by), self.clocks.now.0);
         } else if self.manner.scrubs() {
             // Others of its wordline may wait for it to leave.
             let (block, at) = tables.layout.block_of_page(page);
-            if self.blocks[block.index()].pages > 0 {
-                self.list_exposed(tables, work, block, at..at + 1);
+            if self.exposed.has(block) {
+                self.lists.list(tables, work, block, at..at + 1);
             }
         }
     }
@@ -323,87 +247,43 @@ impl Locks {
         by: Death,
         since: u64,
     ) {
-        let locks = &mut *self;
         let (block, at) = tables.layout.block_of_page(page);
-        let (growing, scrubs) = (locks.generations.growing(), locks.manner.scrubs());
-        let state = &mut locks.pages[page.index()];
-        if *state & EXPOSED == 0 {
-            // What still lives there is on its way already: read twice, one of its copies would be dead on arrival.
-            let leaves = if scrubs { *state & LEAVING } else { 0 };
-            let waits = match by {
-                Death::Ended => 0,
-                Death::Moved => DEFERRED,
-                Death::Written => HELD,
-            };
-            *state = EXPOSED | growing | waits | leaves;
-            locks.clocks.begin(page, since);
-            locks.generations.begin();
-            locks.blocks[block.index()].pages += 1;
+        let (growing, scrubs) = (self.generations.growing(), self.manner.scrubs());
+        if self.exposed.begin((block, page), by, growing, scrubs) {
+            self.clocks.begin(page, since);
+            self.generations.begin();
             work.counts.exposed_pages += 1;
-            work.counts.exposed_pages_max = work.counts.exposed_pages_max.max(locks.generations.exposed());
+            work.counts.exposed_pages_max = work.counts.exposed_pages_max.max(self.generations.exposed());
         } else {
-            locks.clocks.begin_again(page, since);
-            if by != Death::Moved {
-                *state &= !(DEFERRED | if by == Death::Ended { HELD } else { 0 });
-            }
+            self.clocks.begin_again(page, since);
         }
-        if *state & (ISSUED | HOPELESS) != 0 {
+        let state = self.exposed.state(page);
+        if state & (ISSUED | HOPELESS) != 0 {
             return;
         }
-        let exposed = &mut locks.blocks[block.index()];
-        if *state & DEFERRED != 0 && !scrubs && locks.generations.is_at_ease() && tables.blocks.leaves(block)
-        {
-            return self.defer_locks(block);
+        if state & DEFERRED != 0 && !scrubs && self.generations.is_at_ease() && tables.blocks.leaves(block) {
+            return self.lists.defer(block, self.clocks.now);
         }
         // Others of the block may wait for the same end.
-        let waits = by == Death::Written && exposed.deferred;
-        self.list_exposed(
-            tables,
-            work,
-            block,
-            if waits { 0..tables.layout.pages_per_block } else { at..at + 1 },
-        );
-    }
-
-    /// Pages of a block are to be looked at.
-    pub(in crate::ftl) fn list_exposed(
-        &mut self,
-        tables: &Tables,
-        work: &mut Work,
-        block: BlockId,
-        pages: core::ops::Range<u32>,
-    ) {
-        let lane = tables.layout.lane_of(block);
-        let locks = &mut *self;
-        let exposed = &mut locks.blocks[block.index()];
-        if exposed.first >= exposed.end {
-            (exposed.first, exposed.end) = (pages.start, pages.end);
-        } else {
-            (exposed.first, exposed.end) = (exposed.first.min(pages.start), exposed.end.max(pages.end));
-        }
-        if !exposed.listed {
-            exposed.listed = true;
-            locks.lanes[lane.index()].ready.push_back(block);
-        }
-        self.look_soon(&mut work.looks, lane);
+        let waits = by == Death::Written && self.lists.blocks[block.index()].deferred;
+        let pages = if waits { 0..tables.layout.pages_per_block } else { at..at + 1 };
+        self.lists.list(tables, work, block, pages);
     }
 
     /// What waited in a block is to be looked at now: its job is over, and it stays.
     #[cold]
     pub(in crate::ftl) fn list_all(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
-        if self.blocks[block.index()].pages > 0 {
-            let (first, pages) = (block.0 * tables.layout.pages_per_block, tables.layout.pages_per_block);
-            let states = &mut self.pages[first as usize..(first + pages) as usize];
-            states.iter_mut().for_each(|state| *state &= !(DEFERRED | HELD));
-            self.list_exposed(tables, work, block, 0..pages);
+        if self.exposed.has(block) {
+            self.exposed.end_waits(&tables.layout, block);
+            self.lists.list(tables, work, block, 0..tables.layout.pages_per_block);
         }
     }
 
     /// The last program of a block has ended: a wordline that is full now may be scrubbed or reprogrammed.
     #[cold]
     pub(in crate::ftl) fn list_wordlines(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
-        if self.manner.finishes() && self.blocks[block.index()].pages > 0 {
-            self.list_exposed(tables, work, block, 0..tables.layout.pages_per_block);
+        if self.manner.finishes() && self.exposed.has(block) {
+            self.lists.list(tables, work, block, 0..tables.layout.pages_per_block);
         }
     }
 
@@ -418,7 +298,7 @@ impl Locks {
     ) {
         let (first, pages) = (block.0 * tables.layout.pages_per_block, tables.layout.pages_per_block);
         for page in (first..first + pages).map(Ppn) {
-            if self.pages[page.index()] & EXPOSED != 0 && tables.layout.locate(page).block == physical {
+            if self.exposed.state(page) & EXPOSED != 0 && tables.layout.locate(page).block == physical {
                 self.forget_page(&tables.layout, &mut work.counts, (page, true));
             }
         }
@@ -429,39 +309,28 @@ impl Locks {
     pub(in crate::ftl) fn note_erased_locks(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
         let (first, pages) = (block.0 * tables.layout.pages_per_block, tables.layout.pages_per_block);
         for page in first..first + pages {
-            if self.pages[page as usize] != 0 {
+            if self.exposed.pages[page as usize] != 0 {
                 self.forget_page(&tables.layout, &mut work.counts, (Ppn(page), true));
             }
         }
-        let exposed = &mut self.blocks[block.index()];
-        (exposed.first, exposed.end) = (0, 0);
+        self.lists.forget(block);
         self.renewals.forget(block);
         let lane = tables.layout.lane_of(block);
-        self.uncrowd(tables, work, lane);
-    }
-
-    /// Whether only an erase hides what is exposed in a block.
-    #[cold]
-    pub(in crate::ftl) fn must_be_erased(&self, tables: &Tables, block: BlockId) -> bool {
-        let first = (block.0 * tables.layout.pages_per_block) as usize;
-        let pages = &self.pages[first..first + tables.layout.pages_per_block as usize];
-        self.manner.erases && self.blocks[block.index()].pages > 0
-            || pages.iter().any(|state| state & HOPELESS != 0)
+        self.lists.uncrowd(tables, work, lane);
     }
 
     /// A block is erased before it is programmed again: what is exposed in it ends with that.
     pub(in crate::ftl) fn leave_to_erase(&mut self, tables: &Tables, block: BlockId) {
         let first = block.0 * tables.layout.pages_per_block;
         for page in (first..first + tables.layout.pages_per_block).map(Ppn) {
-            let state = core::mem::take(&mut self.pages[page.index()]);
-            self.leaving -= u32::from(self.manner.is_leaving(state));
+            let state = self.exposed.take(&self.manner, page);
             if state & EXPOSED != 0 {
                 let why = (self.clocks.since(page), self.cause_of(block, state));
                 self.late.leave((block, page), state, why);
             }
         }
-        let exposed = &mut self.blocks[block.index()];
-        (exposed.pages, exposed.lacks_room) = (0, false);
+        self.exposed.blocks[block.index()] = 0;
+        self.lists.end_crowd(block);
         self.renewals.forget(block);
     }
 
@@ -493,19 +362,7 @@ impl Locks {
         self.generations.end_all(self.late.end_block(block));
         self.list_all(tables, work, block);
         let lane = tables.layout.lane_of(block);
-        self.uncrowd(tables, work, lane);
-    }
-
-    /// Whether a block waits for the end of its job and nobody looks when it has waited long enough.
-    #[inline]
-    pub fn lack_timer(&self) -> bool {
-        !self.timer && !self.deferred.is_empty()
-    }
-
-    /// When that is.
-    pub fn next_at(&self) -> Option<SimTime> {
-        let (_, since) = self.deferred.front().filter(|_| self.lack_timer())?;
-        Some(SimTime(since.0 + self.manner.rules.batch_ns))
+        self.lists.uncrowd(tables, work, lane);
     }
 
     /// Whoever is given a number waits until all that is exposed now is locked; none if nothing is, or nobody waits.
@@ -530,22 +387,16 @@ impl Locks {
 
     /// Somebody waits for what is exposed now: none of that waits for the end of a job or a write.
     pub(in crate::ftl) fn hurry_deferred(&mut self, tables: &Tables, work: &mut Work) {
-        while let Some((block, _)) = self.deferred.pop_front() {
-            // In this order: since when it was exposed is not forgotten.
+        while let Some(block) = self.lists.end_wait() {
             self.list_all(tables, work, block);
-            self.blocks[block.index()].deferred = false;
         }
     }
 
     /// Blocks that have waited long enough for the end of their job are looked at.
     pub fn on_locks_due(&mut self, tables: &Tables, work: &mut Work) {
-        self.timer = false;
-        while let Some(&(block, since)) = self.deferred.front()
-            && since.0 + self.manner.rules.batch_ns <= self.clocks.now.0
-        {
-            self.deferred.pop_front();
+        self.lists.timer = false;
+        while let Some(block) = self.lists.end_long_wait(self.clocks.now) {
             self.list_all(tables, work, block);
-            self.blocks[block.index()].deferred = false;
         }
     }
 }

@@ -6,8 +6,8 @@
 //! each plane and behind all others, a block in which nothing lives by one lock if the policy would do so. It looks
 //! when something else happens: a drive that no command comes to does nothing, as one without power.
 
-use super::{EXPOSED, FAILED, HOPELESS, ISSUED, LEAVING, ODD};
-use crate::ftl::locks::Locks;
+use super::exposed::{DUE, EXPOSED, Exposed, FAILED, HOPELESS, ISSUED, LOCKED, is_due};
+use super::lists::Lists;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
@@ -18,10 +18,6 @@ use crate::units::{BlockId, LaneId, Ppn, SimTime};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Of a page that is not exposed, so that nothing leaves it: it is locked, where locks are set again.
-const LOCKED: u8 = LEAVING;
-/// Of such a page, which is of no generation: it is to be locked again.
-const DUE: u8 = ODD;
 /// Nothing is locked.
 const NEVER: u64 = u64::MAX;
 
@@ -109,127 +105,112 @@ impl Renewals {
         }
         Ok(())
     }
-}
 
-impl Locks {
-    /// A page is locked.
-    pub(in crate::ftl) fn note_locked(&mut self, block: BlockId, page: Ppn) {
-        let now = self.clocks.now.0;
-        let renewals = &mut self.renewals;
-        if renewals.are_on() {
-            self.pages[page.index()] |= LOCKED;
-            let since = &mut renewals.since[block.index()];
-            *since = now.min(*since);
-            renewals.due = renewals.due.min(since.saturating_add(renewals.after_ns));
+    /// A page of a block is locked.
+    pub(super) fn note_locked(&mut self, exposed: &mut Exposed, (block, page): (BlockId, Ppn), now: SimTime) {
+        if self.are_on() {
+            exposed.lock(page);
+            let since = &mut self.since[block.index()];
+            *since = now.0.min(*since);
+            self.due = self.due.min(since.saturating_add(self.after_ns));
         }
     }
 
     /// Begins to set again what is too old, if anything is, and the last round is over.
-    #[cold]
-    pub fn renew_locks(&mut self, tables: &Tables, work: &mut Work, now: SimTime) {
-        if now.0 < self.renewals.due || self.renewals.are_under_way() {
+    pub(super) fn begin(
+        &mut self,
+        exposed: &mut Exposed,
+        lists: &Lists,
+        tables: &Tables,
+        work: &mut Work,
+        now: SimTime,
+    ) {
+        if now.0 < self.due || self.are_under_way() {
             return;
         }
         let mut due = NEVER;
         for block in (0..tables.layout.blocks()).map(BlockId) {
-            let after = self.renewals.after_ns;
-            let since = &mut self.renewals.since[block.index()];
-            if since.saturating_add(after) <= now.0 {
+            let since = &mut self.since[block.index()];
+            if since.saturating_add(self.after_ns) <= now.0 {
                 // None that is set from now on is older.
                 *since = now.0;
-                self.line_up(tables, work, block);
+                exposed.renew_all(&tables.layout, block);
+                let lane = tables.layout.lane_of(block);
+                self.lines[lane.index()].blocks.push_back(block);
+                lists.look_soon(&mut work.looks, lane);
             }
-            due = due.min(self.renewals.since[block.index()].saturating_add(after));
+            due = due.min(self.since[block.index()].saturating_add(self.after_ns));
         }
-        self.renewals.due = due;
-    }
-
-    /// All locked pages of a block are to be locked again.
-    pub(in crate::ftl) fn line_up(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
-        let first = (block.0 * tables.layout.pages_per_block) as usize;
-        let pages = &mut self.pages[first..first + tables.layout.pages_per_block as usize];
-        for state in pages.iter_mut().filter(|state| **state & (LOCKED | EXPOSED | HOPELESS) == LOCKED) {
-            *state |= DUE;
-        }
-        let lane = tables.layout.lane_of(block);
-        self.renewals.lines[lane.index()].blocks.push_back(block);
-        self.look_soon(&mut work.looks, lane);
+        self.due = due;
     }
 
     /// The next page of a block to be locked again. None if it is being erased, which ends all that is locked there.
-    pub(in crate::ftl) fn next_due(&mut self, tables: &Tables, lane: LaneId, block: BlockId) -> Option<u32> {
+    pub(super) fn next(
+        &mut self,
+        exposed: &Exposed,
+        tables: &Tables,
+        lane: LaneId,
+        block: BlockId,
+    ) -> Option<u32> {
         let is_erased = tables.blocks.state(block) == BlockState::Free && !tables.blocks.is_stale(block);
         if is_erased || tables.blocks.is_erasing(block) {
             return None;
         }
         let first = block.0 * tables.layout.pages_per_block;
-        let line = &mut self.renewals.lines[lane.index()];
-        let due = |at: &u32| is_due(self.pages[(first + at) as usize]);
+        let line = &mut self.lines[lane.index()];
+        let due = |at: &u32| is_due(exposed.state(Ppn(first + at)));
         let found = (line.at..tables.layout.pages_per_block).find(due);
         line.at = found.map_or(tables.layout.pages_per_block, |at| at + 1);
         found
     }
 
-    pub(in crate::ftl) fn set_renewing(&mut self, page: Ppn) {
-        let state = &mut self.pages[page.index()];
-        if is_due(*state) {
-            *state = *state & !DUE | ISSUED;
-        }
-    }
-
     /// A lock that was set again has failed; the first still stands. One more try, then the block is emptied and
     /// erased; one that cannot be keeps what it has until the next round.
-    pub(in crate::ftl) fn end_renewal(
+    pub(super) fn note_failed(
         &mut self,
+        exposed: &mut Exposed,
+        lists: &mut Lists,
         tables: &Tables,
         work: &mut Work,
-        block: BlockId,
-        page: Ppn,
+        (block, page): (BlockId, Ppn),
         can_leave: bool,
     ) {
-        let state = &mut self.pages[page.index()];
+        let state = &mut exposed.pages[page.index()];
         let has_failed = *state & FAILED != 0;
         *state &= !(ISSUED | FAILED);
         match (has_failed, can_leave) {
             (true, true) => {
                 *state |= HOPELESS;
-                self.give_up_block(tables, work, block);
+                lists.give_up_block(tables, work, block);
             }
             (true, false) => {}
             (false, _) => {
                 *state |= FAILED | DUE;
                 let (lane, at) = (tables.layout.lane_of(block), page.0 % tables.layout.pages_per_block);
-                let line = &mut self.renewals.lines[lane.index()];
+                let line = &mut self.lines[lane.index()];
                 if line.blocks.front() == Some(&block) {
                     line.at = line.at.min(at);
                 } else if !line.blocks.contains(&block) {
                     line.blocks.push_back(block);
                 }
-                self.look_soon(&mut work.looks, lane);
+                lists.look_soon(&mut work.looks, lane);
             }
         }
     }
 
     /// Whether the locks of a block are those that are set again, and known to be there.
-    pub(in crate::ftl) fn check_renewals(&self, tables: &Tables, block: BlockId) -> Verdict {
-        if !self.are_renewed() {
+    pub(super) fn check(&self, exposed: &Exposed, tables: &Tables, block: BlockId) -> Verdict {
+        if !self.are_on() {
             return Ok(());
         }
-        let renewals = &self.renewals;
-        let first = (block.0 * tables.layout.pages_per_block) as usize;
-        let pages = &self.pages[first..first + tables.layout.pages_per_block as usize];
+        let pages = exposed.states(&tables.layout, block);
         let is_locked = pages.iter().any(|state| state & (LOCKED | EXPOSED) == LOCKED);
-        let since = renewals.since[block.index()];
+        let since = self.since[block.index()];
         ensure(!is_locked || since != NEVER, "a page is locked in a block that was never locked")?;
-        let is_late = since.saturating_add(renewals.after_ns) < renewals.due;
+        let is_late = since.saturating_add(self.after_ns) < self.due;
         ensure(!is_late, "locks grow too old before anybody looks")?;
-        let line = &renewals.lines[tables.layout.lane_of(block).index()].blocks;
+        let line = &self.lines[tables.layout.lane_of(block).index()].blocks;
         let is_lined_up = line.contains(&block) || tables.blocks.is_erasing(block);
         ensure(is_lined_up || !pages.iter().any(|&state| is_due(state)), "a page that nobody locks again")
     }
-}
-
-/// Whether a page is to be locked again.
-pub(super) fn is_due(state: u8) -> bool {
-    state & (LOCKED | DUE | EXPOSED | ISSUED | HOPELESS) == LOCKED | DUE
 }

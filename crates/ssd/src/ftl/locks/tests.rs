@@ -1,7 +1,7 @@
 //! The lists of locks against brute force: after each event all pages are looked at, and each that is exposed is found
 //! where somebody will come to it. And what the lists decide by a threshold, at the threshold.
 
-use super::{DEFERRED, EXPOSED, HELD, HOPELESS, ISSUED, LEAVING, ODD};
+use super::exposed::{DEFERRED, EXPOSED, HELD, HOPELESS, ISSUED, LEAVING, ODD};
 use crate::config::{Table, Value};
 use crate::drive_config::DriveConfig;
 use crate::flash::op::OpKind;
@@ -32,12 +32,12 @@ fn hold_lists_to_pages(drive: &Drive) {
     let (ftl, chip) = (&drive.state.ftl, &drive.state.flash.chip);
     let per_block = ftl.tables.layout.pages_per_block;
     for block in (0..ftl.tables.layout.blocks()).map(BlockId) {
-        let (of_block, lane) = (&ftl.locks.blocks[block.index()], ftl.tables.layout.lane_of(block));
-        let lane = &ftl.locks.lanes[lane.index()];
+        let (of_block, lane) = (&ftl.locks.lists.blocks[block.index()], ftl.tables.layout.lane_of(block));
+        let lane = &ftl.locks.lists.lanes[lane.index()];
         let leaves = matches!(ftl.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
         for at in 0..per_block {
             let page = Ppn(block.0 * per_block + at);
-            let (state, place) = (ftl.locks.pages[page.index()], ftl.tables.layout.locate(page));
+            let (state, place) = (ftl.locks.exposed.pages[page.index()], ftl.tables.layout.locate(page));
             if state & EXPOSED == 0 || state & (ISSUED | HOPELESS) != 0 {
                 continue;
             }
@@ -65,7 +65,7 @@ fn hold_lists_to_pages(drive: &Drive) {
             );
         }
         let is_waiting = ftl.tables.blocks.state(block) == BlockState::Closed
-            && ftl.locks.is_hopeless(&ftl.tables.layout, block);
+            && ftl.locks.exposed.is_hopeless(&ftl.tables.layout, block);
         assert!(!is_waiting || lane.hopeless.contains(&block), "nobody empties block {}", block.0);
     }
 }
@@ -233,8 +233,8 @@ fn a_page_that_has_moved_waits_for_no_job_where_none_is() {
     // The replica takes the place of the unit.
     assert!(ftl.adopt(Lpn(2)));
     let page = ftl.tables.layout.page_of_unit(from).0;
-    assert_eq!(ftl.locks.pages[page.index()] & (EXPOSED | DEFERRED), EXPOSED | DEFERRED);
+    assert_eq!(ftl.locks.exposed.pages[page.index()] & (EXPOSED | DEFERRED), EXPOSED | DEFERRED);
     ftl.lock_lane(&mut drive.state.flash, LaneId(0));
-    assert!(ftl.locks.deferred.is_empty());
-    assert_eq!(ftl.locks.pages[page.index()] & ISSUED, ISSUED, "its lock is on its way");
+    assert!(ftl.locks.lists.deferred.is_empty());
+    assert_eq!(ftl.locks.exposed.pages[page.index()] & ISSUED, ISSUED, "its lock is on its way");
 }

@@ -6,7 +6,8 @@
 //! unit, and some of it never. Each of its programs is taken by itself. That matters little: papers/evanesco/README.md
 //! counts the page locks that lay in a block that was wholly dead when its write ended.
 
-use super::{HELD, Locks};
+use super::Locks;
+use super::exposed::HELD;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
@@ -51,13 +52,13 @@ impl Locks {
         let written = Writing { first: units.start, end: units.end };
         let Some(at) = self.writes.iter().position(|it| *it == written) else { return };
         self.writes.swap_remove(at);
-        for _ in 0..self.deferred.len() {
-            let Some((block, since)) = self.deferred.pop_front() else { return };
-            if tables.blocks.state(block) == BlockState::Closed && self.blocks[block.index()].pages > 0 {
-                self.list_exposed(tables, work, block, 0..tables.layout.pages_per_block);
-                self.blocks[block.index()].deferred = false;
+        for _ in 0..self.lists.deferred.len() {
+            let Some((block, since)) = self.lists.deferred.pop_front() else { return };
+            if tables.blocks.state(block) == BlockState::Closed && self.exposed.has(block) {
+                self.lists.list(tables, work, block, 0..tables.layout.pages_per_block);
+                self.lists.blocks[block.index()].deferred = false;
             } else {
-                self.deferred.push_back((block, since));
+                self.lists.deferred.push_back((block, since));
             }
         }
     }

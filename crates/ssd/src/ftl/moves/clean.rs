@@ -119,7 +119,7 @@ impl Ftl {
     fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
         self.start_retirement(lane)
             || self.space.ring.is_used() && self.start_destage(lane)
-            || self.locks.has_hopeless(lane) && self.start_hopeless(lane)
+            || self.locks.lists.has_hopeless(lane) && self.start_hopeless(lane)
             || self.start_cleaning(lane)
             || self.space.ring.is_used() && self.clean_for_ring(lane)
             || self.techniques.are_on() && self.start_offered(flash, lane)
@@ -142,7 +142,7 @@ impl Ftl {
     #[inline(always)]
     fn start_cleaning(&mut self, lane: LaneId) -> bool {
         let work = &self.work.lanes[lane.index()];
-        let lacks_room = work.candidates.lacks_room || self.locks.is_crowded(lane);
+        let lacks_room = work.candidates.lacks_room || self.locks.lists.is_crowded(lane);
         if !(work.wanted || lacks_room)
             || self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most
         {
@@ -295,7 +295,7 @@ impl Ftl {
             .map(BlockId)
             .for_each(|block| self.locks.list_all(&self.tables, &mut self.work, block));
         for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            self.locks.uncrowd(&self.tables, &mut self.work, lane);
+            self.locks.lists.uncrowd(&self.tables, &mut self.work, lane);
             self.check_lane(flash, lane);
             self.program_all_gathered(flash, lane, true);
         }

@@ -22,7 +22,8 @@ impl Ftl {
     /// Whether an emptied block can be left as it is: time passes, it is not about to be retired, and nothing of it is
     /// to be hidden that only an erase hides.
     pub(super) fn can_wait_for_erase(&self, flash: &Flash, block: BlockId) -> bool {
-        let hides = self.locks.are_on() && self.locks.must_be_erased(&self.tables, block);
+        let hides = self.locks.are_on()
+            && self.locks.exposed.must_be_erased(&self.locks.manner, &self.tables.layout, block);
         !(flash.is_instant() || self.tables.blocks.is_failing(block) || hides)
     }
 
@@ -36,7 +37,7 @@ impl Ftl {
         self.note_reclaimed(block);
         if self.locks.are_on() {
             self.locks.list_all(&self.tables, &mut self.work, block);
-            self.locks.uncrowd(&self.tables, &mut self.work, lane);
+            self.locks.lists.uncrowd(&self.tables, &mut self.work, lane);
         }
         self.work.lane_mut(lane).coming -= 1;
         self.count_erase(flash, lane);
@@ -250,7 +251,7 @@ impl Ftl {
         self.tables.blocks.set_state(block, BlockState::Bad);
         self.work.counts.retired_blocks += 1;
         if self.locks.are_on() {
-            self.locks.hope_again(&self.tables.layout, block);
+            self.locks.exposed.hope_again(&self.locks.manner, &self.tables.layout, block);
             self.locks.list_all(&self.tables, &mut self.work, block);
         }
         if self.tables.blocks.is_one_bit(block) {
