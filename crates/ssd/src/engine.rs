@@ -362,7 +362,7 @@ impl State {
         if host.waits_for_locks() {
             host.after_locks(false, &mut below);
         }
-        if self.ftl.locks.are_renewed() {
+        if self.ftl.locks.renewals.are_on() {
             self.ftl.locks.renew_locks(&self.ftl.tables, &mut self.ftl.work, self.now);
         }
         if let Some(at) = self.ftl.locks.lists.next_at()

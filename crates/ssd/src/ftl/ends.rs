@@ -57,7 +57,7 @@ impl Ftl {
         let lane = LaneId(op.tag);
         let (units, count) = flash.pool.take(id);
         if self.locks.are_on() {
-            self.locks.end_copying(op.ppn);
+            self.locks.copying.end(op.ppn);
         }
         self.place_all(flash, lane, op, &units[..count]);
         self.work.lane_mut(lane).programs -= 1;
@@ -132,7 +132,7 @@ impl Ftl {
         let (units, count) = flash.pool.take(id);
         let lane = LaneId(op.tag);
         if self.locks.are_on() {
-            self.locks.end_copying(op.ppn);
+            self.locks.copying.end(op.ppn);
         }
         self.work.lane_mut(lane).programs -= 1;
         self.replica_programmed(flash, op, &units[..count]);

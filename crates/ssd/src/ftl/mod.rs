@@ -199,7 +199,7 @@ impl Ftl {
             outbox: Vec::with_capacity(work.operations_at_most() + locks.operations_at_most() + 1024),
             programmed: Vec::with_capacity(64),
             effects: Effects::default(),
-            waits: Waits::watched(locks.are_renewed()),
+            waits: Waits::watched(locks.renewals.are_on()),
             gather,
             page_classes,
             space: Space {

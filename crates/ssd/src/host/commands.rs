@@ -196,7 +196,7 @@ impl Commands {
     pub fn begin_durable(&self, id: CommandId, slots: &Slots, b: &mut Below<'_>) {
         let cursor = self.table.get(id).cursor;
         if let Some(units) = self.durable(id, slots, b).filter(|units| units.start == cursor) {
-            b.ftl.locks.begin_write(units);
+            b.ftl.locks.writes.begin(&b.ftl.locks.manner, units);
         }
     }
 

@@ -32,14 +32,14 @@ impl Ftl {
         if core::mem::take(&mut self.work.lane_mut(lane).more) {
             self.program_all_gathered(flash, lane, false);
         }
-        if self.locks.are_renewed() {
+        if self.locks.renewals.are_on() {
             self.renew_lane(flash, lane);
         }
         let locks = &self.locks.lists.lanes[lane.index()];
         self.work.looks.is_for_locks(lane) && !locks.lacks_room && locks.hopeless.is_empty()
     }
 
-    /// The same of the blocks that are listed. Whether there are no operations for more.
+    /// Locks what is exposed in those blocks of a lane that are listed. Whether there are no operations for more.
     pub(in crate::ftl) fn lock_ready(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         let at_most = IN_FLIGHT_AT_MOST * self.tables.layout.span;
         while self.locks.lists.lanes[lane.index()].in_flight < at_most {
@@ -100,14 +100,14 @@ impl Ftl {
         let lane = self.tables.layout.lane_of(block);
         let op = match answer {
             Answer::Erase => {
-                self.locks.exposed.give_up(Ppn(first.0 + at));
+                self.locks.exposed.give_up_page(Ppn(first.0 + at));
                 return self.locks.lists.give_up_block(&self.tables, &mut self.work, block);
             }
             Answer::Pages if self.locks.manner.scrubs() => {
                 // One of them stands for all.
                 let mut page = Ppn(first.0 + at);
                 for other in self.locks.manner.pages_of_wordline(&self.tables.layout, page) {
-                    if self.locks.exposed.issue(other) {
+                    if self.locks.exposed.lock_issued(other) {
                         page = other;
                     }
                 }
@@ -115,7 +115,7 @@ impl Ftl {
             }
             Answer::Pages => {
                 let page = Ppn(first.0 + at);
-                self.locks.exposed.issue(page);
+                self.locks.exposed.lock_issued(page);
                 self.space.ring.op(&self.tables, self.locks.manner.page_op, Cause::Sanitize, page)
             }
             Answer::Block => {
@@ -123,7 +123,7 @@ impl Ftl {
                 self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
                 self.tables.replicas.close_off(&self.tables.layout, block);
                 for page in self.tables.layout.pages_of_member(block, member) {
-                    self.locks.exposed.issue(page);
+                    self.locks.exposed.lock_issued(page);
                 }
                 Op::new(
                     OpKind::BlockLock,

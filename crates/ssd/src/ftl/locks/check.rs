@@ -27,7 +27,7 @@ impl Locks {
         self.lists.restored(&fresh.lists, blocks_per_lane, now)?;
         self.renewals.restored(&fresh.renewals, blocks_per_lane, now)?;
         self.copying.restored(&fresh.copying);
-        self.restored_writes(&fresh.writes, logical)?;
+        self.writes.restored(&fresh.writes, logical)?;
         Ok(())
     }
 

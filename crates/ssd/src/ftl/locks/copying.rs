@@ -20,7 +20,7 @@ impl Way {
 
 /// All of them, in the order in which they were issued: those to one page follow one another.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Copying {
+pub(crate) struct Copying {
     all: Vec<Way>,
 }
 
@@ -36,6 +36,7 @@ impl Copying {
     }
 
     /// Units begin to be copied to a page.
+    #[cold]
     pub fn begin(&mut self, to: Ppn, units: &[UnitRef]) {
         for unit in units {
             self.all.push(Way(u64::from(to.0) << 32 | u64::from(unit.source)));
@@ -43,6 +44,7 @@ impl Copying {
     }
 
     /// They are there.
+    #[cold]
     pub fn end(&mut self, to: Ppn) {
         if let Some(first) = self.all.iter().position(|copy| copy.to() == to.0) {
             let count = self.all[first..].iter().take_while(|copy| copy.to() == to.0).count();

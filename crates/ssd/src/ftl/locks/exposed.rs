@@ -154,7 +154,7 @@ impl Exposed {
     }
 
     /// A page's lock is on its way, if it is exposed. Whether it is.
-    pub(super) fn issue(&mut self, page: Ppn) -> bool {
+    pub(super) fn lock_issued(&mut self, page: Ppn) -> bool {
         let state = &mut self.pages[page.index()];
         let is_exposed = *state & EXPOSED != 0;
         *state |= if is_exposed { ISSUED } else { 0 };
@@ -162,7 +162,7 @@ impl Exposed {
     }
 
     /// No lock helps a page.
-    pub(super) fn give_up(&mut self, page: Ppn) {
+    pub(super) fn give_up_page(&mut self, page: Ppn) {
         self.pages[page.index()] |= HOPELESS;
     }
 

@@ -13,7 +13,7 @@ use crate::units::{BlockId, Lpn, Ppn, Pun};
 
 /// What is to be done about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ftl) enum Look {
+pub(super) enum Look {
     /// Nothing, now or ever.
     Nothing,
     /// It waits for the end of a job or a write.
@@ -63,7 +63,9 @@ impl Locks {
         if self.manner.erases {
             return if leaves { Look::Nothing } else { Look::Dead };
         }
-        if found & HELD != 0 && self.is_held(tables, found, block, page.0 % tables.layout.span) {
+        if found & HELD != 0
+            && self.writes.hold_back(&self.generations, tables, found, (block, page.0 % tables.layout.span))
+        {
             return Look::Waits;
         }
         let (first, units) = (page.0 * tables.layout.units_per_page, tables.layout.units_per_page);
@@ -93,15 +95,9 @@ impl Locks {
         }
     }
 
-    /// What is to be done about a wordline whose pages are scrubbed together, by one of them: nothing may live on any of them, and none
-    /// may be programmed later.
-    pub(in crate::ftl) fn look_at_wordline(
-        &self,
-        tables: &Tables,
-        flash: &Flash,
-        block: BlockId,
-        page: Ppn,
-    ) -> Look {
+    /// What is to be done about a wordline whose pages are scrubbed together, by one of them: nothing may
+    /// live on any of them, and none may be programmed later.
+    fn look_at_wordline(&self, tables: &Tables, flash: &Flash, block: BlockId, page: Ppn) -> Look {
         let pages = self.manner.pages_of_wordline(&tables.layout, page);
         let all = pages.clone().fold(0, |all, page| all | self.exposed.state(page));
         let to_do = |page: &Ppn| self.exposed.state(*page) & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
@@ -128,7 +124,7 @@ impl Locks {
     }
 
     /// Replicas in a page that is to be locked, or on its wordline if that goes as a whole, are given up.
-    pub(in crate::ftl) fn give_up_replicas(&mut self, tables: &mut Tables, work: &mut Work, page: Ppn) {
+    pub(super) fn give_up_replicas(&mut self, tables: &mut Tables, work: &mut Work, page: Ppn) {
         if tables.replicas.count == 0 || self.manner.erases {
             return;
         }
@@ -150,7 +146,7 @@ impl Locks {
 
     /// Pages that are to be locked, of those of a physical block that have died since it was looked at: all from one
     /// on, or one where blocks are not locked.
-    pub(in crate::ftl) fn dead_pages(
+    pub(super) fn dead_pages(
         &mut self,
         tables: &mut Tables,
         work: &mut Work,
@@ -191,7 +187,8 @@ impl Locks {
         }
     }
 
-    pub(in crate::ftl) fn end_lock_of(
+    /// What becomes of one of them.
+    fn end_lock_of(
         &mut self,
         tables: &Tables,
         work: &mut Work,

@@ -31,6 +31,7 @@ use crate::flash::op::{Op, UnitRef};
 use crate::ftl::FtlCounts;
 use crate::ftl::sanitize;
 use crate::ftl::tables::Tables;
+use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
@@ -39,6 +40,7 @@ use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
 use crate::units::{BlockId, Ppn, Pun, SimTime};
 use copying::Copying;
+use core::ops::Range;
 use exposed::{DEFERRED, EXPOSED, Exposed, FAILED, HOPELESS, ISSUED};
 use exposure::{Clocks, OpenExposures, UNBORN};
 use generations::Generations;
@@ -46,7 +48,7 @@ use late::Late;
 use lists::{Lists, MOVES_FOR_LOCKS};
 use manner::Manner;
 use serde::{Deserialize, Serialize};
-use together::Writing;
+use together::Writes;
 
 /// Locks that a lane may have on their way: enough for its dies never to wait for the next.
 const IN_FLIGHT_AT_MOST: u32 = 4;
@@ -61,12 +63,11 @@ pub(crate) struct Locks {
     pub clocks: Clocks,
     late: Late,
     pub lists: Lists,
-    /// Host writes under way whose deaths are taken together.
-    writes: Vec<Writing>,
+    pub writes: Writes,
     /// Copies under way, where time passes.
-    copying: Copying,
+    pub copying: Copying,
     /// Locks that are set again when they are old.
-    renewals: Renewals,
+    pub renewals: Renewals,
 }
 
 impl Locks {
@@ -83,7 +84,7 @@ impl Locks {
             clocks: Clocks::new(of(pages)),
             late: Late::new(late(layout.blocks()), late(pages)),
             lists: Lists::new(&manner, layout, of(layout.blocks()), of(layout.lanes)),
-            writes: Vec::with_capacity(of(cfg.queues.count * cfg.queues.depth)),
+            writes: Writes::with_capacity(of(cfg.queues.count * cfg.queues.depth)),
             copying: Copying::with_capacity(if on { copies * layout.units_per_page as usize } else { 0 }),
             renewals: Renewals::new(manner.rules.relock_ns, layout),
             manner,
@@ -94,11 +95,6 @@ impl Locks {
     #[inline(always)]
     pub fn are_on(&self) -> bool {
         self.on
-    }
-
-    /// Whether any lock is ever set again.
-    pub fn are_renewed(&self) -> bool {
-        self.renewals.are_on()
     }
 
     /// Begins to set again what is too old, if anything is.
@@ -148,18 +144,6 @@ impl Locks {
         open
     }
 
-    /// Copies begin to be programmed to a page, where time passes.
-    #[cold]
-    pub fn note_copying(&mut self, to: Ppn, units: &[UnitRef]) {
-        self.copying.begin(to, units);
-    }
-
-    /// They are there.
-    #[cold]
-    pub fn end_copying(&mut self, to: Ppn) {
-        self.copying.end(to);
-    }
-
     /// A page is not exposed any more: it is erased, or else locked.
     fn forget_page(&mut self, layout: &Layout, counts: &mut FtlCounts, (page, is_erased): (Ppn, bool)) {
         let state = self.exposed.take(&self.manner, page);
@@ -189,7 +173,7 @@ impl Locks {
     pub(in crate::ftl) fn note_death(&mut self, tables: &Tables, work: &mut Work, unit: Pun, by: Death) {
         let page = tables.layout.page_of_unit(unit).0;
         if tables.facts.is_secured(unit) || self.exposed.state(page) & EXPOSED != 0 {
-            self.expose(tables, work, page, self.death_of(tables, unit, by), self.clocks.now.0);
+            self.expose(tables, work, page, self.writes.death_of(tables, unit, by), self.clocks.now.0);
         } else if self.manner.scrubs() {
             // Others of its wordline may wait for it to leave.
             let (block, at) = tables.layout.block_of_page(page);
@@ -382,13 +366,31 @@ impl Locks {
     /// Nobody waits any more.
     pub fn end_wait_for_locks(&mut self, waits: &mut Waits) {
         self.generations.ask_no_more();
-        waits.watch(self.are_renewed());
+        waits.watch(self.renewals.are_on());
     }
 
     /// Somebody waits for what is exposed now: none of that waits for the end of a job or a write.
     pub(in crate::ftl) fn hurry_deferred(&mut self, tables: &Tables, work: &mut Work) {
         while let Some(block) = self.lists.end_wait() {
             self.list_all(tables, work, block);
+        }
+    }
+
+    /// The data of a host write of these logical units is in flash, or will never be: what has waited for that is
+    /// looked at.
+    #[cold]
+    pub fn end_write(&mut self, tables: &Tables, work: &mut Work, units: Range<u32>) {
+        if !self.writes.end(units) {
+            return;
+        }
+        for _ in 0..self.lists.deferred.len() {
+            let Some((block, since)) = self.lists.deferred.pop_front() else { return };
+            if tables.blocks.state(block) == BlockState::Closed && self.exposed.has(block) {
+                self.lists.list(tables, work, block, 0..tables.layout.pages_per_block);
+                self.lists.blocks[block.index()].deferred = false;
+            } else {
+                self.lists.deferred.push_back((block, since));
+            }
         }
     }
 

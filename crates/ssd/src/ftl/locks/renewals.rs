@@ -31,7 +31,7 @@ struct Line {
 
 /// When locks were set, and what of them is set again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Renewals {
+pub(crate) struct Renewals {
     /// How old they grow; ns. 0: as old as they will.
     after_ns: u64,
     /// By block: when the oldest of its locks was set; ns.

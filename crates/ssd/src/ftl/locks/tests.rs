@@ -156,7 +156,8 @@ fn writes_are_taken_together_when_that_is_quicker() {
     (cfg.timing.t_page_lock_us, cfg.timing.t_block_lock_us) = (100.0, 300.0);
     let mut drive = Drive::new(&cfg).unwrap();
     for (units, count) in [(2, 0), (3, 0), (4, 1)] {
-        drive.state.ftl.locks.begin_write(0..units);
+        let locks = &mut drive.state.ftl.locks;
+        locks.writes.begin(&locks.manner, 0..units);
         assert_eq!(drive.state.ftl.locks.writes.len(), count, "{units} units");
     }
 }
@@ -170,10 +171,12 @@ fn what_is_waited_for_is_not_held_for_a_write() {
     let mut drive = Drive::new(&cfg).unwrap();
     drive.fill(0, 24).unwrap();
     let ftl = &mut drive.state.ftl;
-    let is_held = |ftl: &Ftl, state| ftl.locks.is_held(&ftl.tables, state, BlockId(0), 0);
-    ftl.locks.begin_write(0..11);
+    let is_held = |ftl: &Ftl, state| {
+        ftl.locks.writes.hold_back(&ftl.locks.generations, &ftl.tables, state, (BlockId(0), 0))
+    };
+    ftl.locks.writes.begin(&ftl.locks.manner, 0..11);
     assert!(!is_held(ftl, HELD), "unit 11 stays");
-    ftl.locks.begin_write(11..20);
+    ftl.locks.writes.begin(&ftl.locks.manner, 11..20);
     assert!(is_held(ftl, HELD) && !is_held(ftl, EXPOSED), "what the write has killed, and nothing else");
     // Somebody comes, and the next generation grows.
     ftl.locks.generations.wanted = 1;

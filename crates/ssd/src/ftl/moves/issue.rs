@@ -64,7 +64,7 @@ impl Ftl {
     ) -> OpId {
         op.bytes = units.len() as u32 * self.tables.layout.unit_bytes;
         if self.locks.are_on() && op.kind != OpKind::Read {
-            self.locks.note_copying(op.ppn, units);
+            self.locks.copying.begin(op.ppn, units);
         }
         let work = self.work.lane_mut(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
