@@ -6,7 +6,7 @@
 //! can spare one. Cleaning and destaging take turns in a lane; full blocks without room take a block of the ring. Where
 //! data is sorted by the class of pages, what was read waits in its queues from one block that is destaged to the next.
 
-use crate::flash::op::{Cause, Op, OpKind};
+use crate::flash::op::{Cause, Op};
 use crate::ftl::Ftl;
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::page_class::PageClasses;
@@ -32,19 +32,6 @@ impl Ring {
         } else {
             work.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
         }
-    }
-
-    /// An operation on a page. One that programs is in the mode of its block ([`Tables::bound_for`]); a read takes that
-    /// which the chip says.
-    #[inline(always)]
-    pub(in crate::ftl) fn op(&self, tables: &Tables, kind: OpKind, cause: Cause, page: Ppn) -> Op {
-        let at = tables.layout.locate(page);
-        let page_type = if self.is_used() && tables.blocks.is_one_bit(tables.layout.block_of_page(page).0) {
-            self.page_type()
-        } else {
-            tables.order.page_type(at.page)
-        };
-        Op::new(kind, cause, page, at, page_type)
     }
 
     /// What a trigger may know of a lane.

@@ -2,7 +2,9 @@
 //! other. What it takes back from there is `moves/destage.rs`.
 
 use super::open::{Allocated, OpenBlock, Turn};
+use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::slc_cache::{self, Destage, LaneSpace};
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_line};
@@ -153,6 +155,19 @@ impl Ring {
     #[inline]
     pub fn page_type(&self) -> u8 {
         self.page_type
+    }
+
+    /// An operation on a page. One that programs is in the mode of its block ([`Tables::bound_for`]); a read takes that
+    /// which the chip says.
+    #[inline(always)]
+    pub(in crate::ftl) fn op(&self, tables: &Tables, kind: OpKind, cause: Cause, page: Ppn) -> Op {
+        let at = tables.layout.locate(page);
+        let page_type = if self.is_used() && tables.blocks.is_one_bit(tables.layout.block_of_page(page).0) {
+            self.page_type
+        } else {
+            tables.order.page_type(at.page)
+        };
+        Op::new(kind, cause, page, at, page_type)
     }
 
     /// The ring of a lane.
