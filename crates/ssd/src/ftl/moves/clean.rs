@@ -130,7 +130,8 @@ impl Ftl {
         let Some(&block) = self.work.lanes[lane.index()].retire.front() else { return false };
         if self.tables.blocks.programming(block) > 0
             || !self.work.fits(&self.tables, &self.space.allocator, lane, block, Cause::BadBlock)
-            || self.locks.manner.erases_bad() && self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most
+            || self.locks.manner.erases_bad()
+                && self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most
         {
             return false;
         }
