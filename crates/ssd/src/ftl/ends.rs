@@ -4,6 +4,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::techniques::Shown;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, OpId};
@@ -162,5 +163,29 @@ impl Ftl {
         self.locks.end_lock(&mut self.tables, &mut self.work, block, op);
         // What is next is looked at when all that has ended is known: a program may have.
         self.locks.lists.look_soon(&mut self.work.looks, lane);
+    }
+
+    /// The first page of a block is programmed: if what it shows is asked for, it is read. The block waits for that as
+    /// for a program: nothing empties it before.
+    #[inline(never)]
+    pub(in crate::ftl) fn first_programmed(&mut self, flash: &mut Flash, id: OpId) {
+        let Some(cause) = self.techniques.read_first_pages() else { return };
+        let op = *flash.pool.get(id);
+        if op.outcome == Outcome::Fail || flash.is_instant() {
+            return;
+        }
+        self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);
+        let bytes = self.tables.layout.units_per_page * self.tables.layout.unit_bytes;
+        let read = Op { bytes, ..self.space.ring.op(&self.tables, OpKind::Read, cause, op.ppn) };
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
+        self.issue(flash, read, &[]);
+    }
+
+    /// The first page of a block was read.
+    pub(in crate::ftl) fn on_first_page(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
+        flash.pool.remove(id);
+        let block = self.tables.layout.block_of_page(op.ppn).0;
+        self.shown(flash, block, op.at.block, Shown::FirstPage);
+        self.after_program(block, false);
     }
 }

@@ -2,13 +2,12 @@
 //! entered in the table of blocks, and the flash is told.
 
 use crate::flash::Flash;
-use crate::flash::op::{Op, OpKind};
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::techniques::{Configs, Shown, Techniques};
 use crate::ftl::{Ftl, FtlCounts};
-use crate::nand::{Chip, Outcome};
+use crate::nand::Chip;
 use crate::sections::Sections;
-use crate::units::{BlockId, OpId};
+use crate::units::BlockId;
 
 impl Ftl {
     /// Above those chips, which are fresh.
@@ -60,7 +59,7 @@ impl Ftl {
     }
 
     /// A physical block is measured, and so is the age of the block that it is a member of.
-    fn shown(&mut self, flash: &mut Flash, block: BlockId, physical: u32, what: Shown) {
+    pub(in crate::ftl) fn shown(&mut self, flash: &mut Flash, block: BlockId, physical: u32, what: Shown) {
         self.techniques.shown(physical, what, &mut flash.chip, &mut self.work.counts);
         self.update_wear(flash, block);
     }
@@ -79,30 +78,6 @@ impl Ftl {
         }
         self.tables.blocks.set_wear_q12(block, age as u16);
         self.work.counts.age_q12_max = self.work.counts.age_q12_max.max(age);
-    }
-
-    /// The first page of a block is programmed: if what it shows is asked for, it is read. The block waits for that as
-    /// for a program: nothing empties it before.
-    #[inline(never)]
-    pub(in crate::ftl) fn first_programmed(&mut self, flash: &mut Flash, id: OpId) {
-        let Some(cause) = self.techniques.read_first_pages() else { return };
-        let op = *flash.pool.get(id);
-        if op.outcome == Outcome::Fail || flash.is_instant() {
-            return;
-        }
-        self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);
-        let bytes = self.tables.layout.units_per_page * self.tables.layout.unit_bytes;
-        let read = Op { bytes, ..self.space.ring.op(&self.tables, OpKind::Read, cause, op.ppn) };
-        self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
-        self.issue(flash, read, &[]);
-    }
-
-    /// The first page of a block was read.
-    pub(in crate::ftl) fn on_first_page(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
-        flash.pool.remove(id);
-        let block = self.tables.layout.block_of_page(op.ppn).0;
-        self.shown(flash, block, op.at.block, Shown::FirstPage);
-        self.after_program(block, false);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The clocks of dies and channels, and what runs them.
 
-use super::{Held, Holder};
+use super::held::{Held, Holder};
 use crate::flash::die::{Die, Interface};
 use crate::flash::op::OpPool;
 use crate::units::{OpId, SimTime};

@@ -1,6 +1,6 @@
 //! What making room went to while the host lacked a page: the operations of the die whose erase gave it.
 
-use super::{Held, Holder};
+use super::held::{Held, Holder};
 use crate::units::SimTime;
 
 /// What the operations of a die that make room went to since the lack began, or since the erase before.
@@ -61,12 +61,12 @@ impl Lack {
         self.since.is_some()
     }
 
-    /// An operation of a die has ended that makes room, whose last nanoseconds went to that; an erase gives what is
+    /// An operation of a die has ended that makes room, which `spent` its last nanoseconds so; an erase gives what is
     /// lacked.
     pub(super) fn on_ended(
         &mut self,
         die: usize,
-        last_of: impl Fn(u64) -> Held,
+        spent: impl Fn(u64) -> Held,
         is_erase: bool,
         now: SimTime,
     ) {
@@ -75,7 +75,7 @@ impl Lack {
         if chain.lack != self.number {
             *chain = Chain { lack: self.number, at: since, went_to: Held::NOTHING };
         }
-        chain.went_to.add_all(&last_of(now.since(chain.at)));
+        chain.went_to.add_all(&spent(now.since(chain.at)));
         chain.at = now;
         if is_erase {
             let went_to = chain.went_to;

@@ -3,7 +3,7 @@
 //! The clocks ([`super::clock`]) know what holds a die or a channel, up to the nanosecond; here each stretch of theirs
 //! becomes a span, and stretches of one operation that follow each other become one.
 
-use super::Holder;
+use super::held::Holder;
 use crate::flash::op::{Cause, Op, OpKind, OpPool};
 use crate::units::{OpId, SimTime};
 use std::collections::VecDeque;
