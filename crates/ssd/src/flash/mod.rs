@@ -4,6 +4,7 @@
 //! groups of neighbours in a queue, shares the channel, and reports operations as done. In the functional executor
 //! operations are applied at once and no time passes.
 
+mod at;
 mod channel;
 mod copies;
 mod counts;

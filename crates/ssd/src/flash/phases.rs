@@ -7,37 +7,22 @@
 //! attempt senses the page, sends it over the channel and decodes it: tREAD = (tR + tDMA + tECC) for each (RealWear
 //! Eq. 2.2). While the controller decodes, die and channel serve others; decoders are enough for all pages (assumed). A
 //! read that comes back for another attempt goes before what else its die has to do.
+//!
+//! While a group is suspended (`suspend.rs`) the next read goes by it in an event of the die, or it goes on.
 
-use super::channel::{Channel, line_of};
+use super::Flash;
+use super::at::At;
 use super::counts::{BOUNDARY, READ};
 use super::die::{Die, Interface};
-use super::dies::{Dies, Rules};
-use super::op::{Cause, Op, OpPool, Turn};
-use super::preemption;
+use super::dies::Dies;
+use super::op::{Cause, OTHERS, Op, OpPool, Turn};
 use super::record::Record;
-use super::rows::{Data, Joins};
+use super::rows::{Data, Outcomes};
 use super::timing::Timing;
-use super::{Flash, FlashCounts, Steps};
 use crate::events::{EventKind, EventQueue};
 use crate::nand::Chip;
-use crate::sections::ChannelOrder;
+use crate::sections::{ChannelOrder, ReclaimOrder};
 use crate::units::{OpId, SimTime};
-
-/// A die with its channel, and what else something that happens there may touch.
-pub(super) struct At<'a> {
-    pub number: u32,
-    pub die: &'a mut Die,
-    channel: &'a mut Channel,
-    pub pool: &'a mut OpPool,
-    pub rules: &'a Rules,
-    pub preemption: &'a preemption::Policy,
-    pub counts: &'a mut FlashCounts,
-    steps: &'a mut Steps,
-    /// Whether what reads wait for is watched ([`Dies::watches`]).
-    watches: bool,
-    pub now: SimTime,
-    pub events: &'a mut EventQueue,
-}
 
 impl Flash {
     #[inline(always)]
@@ -330,49 +315,159 @@ impl At<'_> {
         self.ask_in();
     }
 
-    /// Begins with an operation that no other waits with.
-    #[inline(always)]
-    fn begin_alone(&mut self, id: OpId) {
+    /// The array of a die stands still: reads go by what it did.
+    #[cold]
+    fn on_stopped(&mut self, chip: &mut Chip) {
+        let Some(stop) = self.die.stops.stop.take() else { return };
+        let leader = std::mem::replace(&mut self.die.array, OpId::NONE);
+        self.book_stop(leader, stop.at);
+        self.end_work();
+        let kind = self.pool.get(leader).kind;
+        let row = self.note_stop(kind, stop);
+        self.counts.suspends[row][stop.by as usize] += 1;
+        if kind.reads() {
+            let mut id = leader;
+            while id.is_some() {
+                let op = self.pool.get_mut(id);
+                op.turn = Turn::Again;
+                let &mut Op { follower, at: page, priority, cause, .. } = op;
+                if cause == Cause::Host {
+                    self.die.left[priority as usize] = self.now;
+                }
+                // What was sensed so far disturbs as a read does (RealWear section 4.2.3).
+                chip.break_off(page.block, page.page);
+                id = follower;
+            }
+            self.die.give_back(self.pool, leader);
+            // Who stopped it goes in its place.
+            self.die.stops.passed = self.die.stops.passed.saturating_sub(1);
+        } else {
+            let work = &mut self.die.stops.work;
+            work.done_ns = work.elapsed(stop.at);
+            (self.die.stops.suspended, self.die.stops.passed) = (leader, 0);
+        }
+        self.end_busy();
+        self.start_next();
+    }
+
+    /// With something suspended and the die free: the next read goes by, or it goes on.
+    #[cold]
+    fn go_on(&mut self) {
+        let leader = self.die.stops.suspended;
+        let programs = self.pool.get(leader).kind.row().effect == Outcomes::Programs;
+        if self.die.stops.passed < self.may_pass(leader) {
+            let read = match programs {
+                false if self.die.first_read().is_some() => self.die.pop_read(self.pool),
+                false => OpId::NONE,
+                true => self.free_read(leader),
+            };
+            if read.is_some() {
+                self.die.stops.passed += 1;
+                return self.begin_past(read, programs);
+            }
+            if self.die.returning > 0 {
+                // It comes back at once.
+                return;
+            }
+        }
+        self.resume();
+    }
+
+    /// Begins with a read that goes by what is suspended, in a group of its own if others may be held up.
+    fn begin_past(&mut self, leader: OpId, alone: bool) {
         self.die.busy_since = self.now;
-        (self.die.io, self.die.interface) = (id, Interface::WaitIn);
+        if alone {
+            (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
+            self.note_taken(leader);
+            self.book_die_wait(leader, self.now);
+        } else {
+            self.take_in(leader);
+        }
         self.ask_in();
     }
 
-    /// An operation has left the queue for the interface, with those that join it.
-    #[inline(always)]
-    pub(super) fn take_in(&mut self, leader: OpId) {
-        (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
-        if self.rules.groups {
-            self.gather_group(leader);
-        }
-        self.note_taken(leader);
-        self.book_die_wait(leader, self.now);
+    /// Reads that may go by what is suspended.
+    fn may_pass(&self, leader: OpId) -> u32 {
+        let by = &self.rules.precedence;
+        let is_due = self.die.has_due() || self.pool.get(leader).due;
+        let limit =
+            if is_due && by.reclaim == ReclaimOrder::Urgent { by.due_bypass_limit } else { by.bypass_limit };
+        limit.max(1)
     }
 
-    /// The same, for what is seldom done: where that is out of line, what is done always keeps all of it in registers.
-    #[inline(always)]
-    pub(super) fn apart(&mut self) -> At<'_> {
-        At {
-            number: self.number,
-            die: self.die,
-            channel: self.channel,
-            pool: self.pool,
-            rules: self.rules,
-            preemption: self.preemption,
-            counts: self.counts,
-            steps: self.steps,
-            watches: self.watches,
-            now: self.now,
-            events: self.events,
+    /// Takes the next read that is of no wordline in work: the most urgent, and of these the oldest.
+    fn free_read(&mut self, leader: OpId) -> OpId {
+        if !self.die.first_read().is_some() {
+            return OpId::NONE;
         }
+        if !self.is_any_held(leader) {
+            return self.die.pop_read(self.pool);
+        }
+        for line in (0..OTHERS).rev() {
+            let (mut before, mut id) = (OpId::NONE, self.die.lines[line].head);
+            while id.is_some() {
+                if !self.is_held(self.pool.get(id), leader) {
+                    self.die.take_out(self.pool, line, before, id);
+                    return id;
+                }
+                let held = self.pool.get_mut(id);
+                held.alone = false;
+                (before, id) = (id, held.next);
+            }
+        }
+        OpId::NONE
     }
 
-    /// An operation has left the line, with those that join it.
-    #[inline(always)]
-    pub(super) fn note_taken(&mut self, leader: OpId) {
-        if self.watches {
-            self.apart().watch_taken(leader);
+    /// Whether a read that waits is of a wordline in work.
+    fn is_any_held(&self, leader: OpId) -> bool {
+        let mut lines = self.die.lines[..OTHERS].iter();
+        lines.any(|line| {
+            let mut id = line.head;
+            while id.is_some() {
+                let op = self.pool.get(id);
+                if self.is_held(op, leader) {
+                    return true;
+                }
+                id = op.next;
+            }
+            false
+        })
+    }
+
+    /// What is suspended goes on.
+    fn resume(&mut self) {
+        let leader = std::mem::replace(&mut self.die.stops.suspended, OpId::NONE);
+        let since = SimTime(self.now.0 + self.rules.timing.resume_ns());
+        let stops = &mut self.die.stops;
+        stops.work.since = since;
+        stops.work.floor_ns = stops.work.done_ns + self.preemption.min_run_ns();
+        let end = stops.work.at(stops.work.total_ns);
+        let mut id = leader;
+        while id.is_some() {
+            let spent = self.pool.spent_mut(id);
+            spent.times.suspended += since.since(spent.mark);
+            spent.mark = since;
+            id = self.pool.get(id).follower;
         }
+        (self.die.array, self.die.array_done) = (leader, false);
+        (self.die.busy_since, self.die.array_since) = (self.now, self.now);
+        self.announce(end);
+        self.ask();
+    }
+
+    /// With data first a die decides what it sends when the channel is there (MQSim looks at a chip's queues only
+    /// then): reads that came meanwhile go before programs and erases.
+    #[cold]
+    #[inline(never)]
+    fn choose_again(&mut self) {
+        let count = self.die.put_back(self.pool, &self.rules.precedence);
+        if count == 0 {
+            return;
+        }
+        // Counted when it was gathered; the counters may have been reset since.
+        self.counts.groups = self.counts.groups.saturating_sub(u64::from(count > 1));
+        let leader = self.die.pop_read(self.pool);
+        self.take_in(leader);
     }
 
     /// With cache operations the next of the same kind may be sent: the data of a program while the array works, the
@@ -391,202 +486,6 @@ impl At<'_> {
         let heads = die.lines.map(|line| line.head);
         let waiting = heads.iter().filter(|id| id.is_some());
         has_room && waiting.clone().count() > 0 && waiting.clone().all(|&id| pool.get(id).kind == busy)
-    }
-
-    /// Lets operations at the head of the leader's queue join it: same kind, same page number, each another plane.
-    #[inline(always)]
-    fn gather_group(&mut self, leader: OpId) {
-        let line = self.pool.get(leader).line();
-        if self.die.lines[line].head.is_some() {
-            self.counts.groups += u64::from(Self::gather_more(self.die, self.pool, leader, line));
-        }
-    }
-
-    /// The same where others wait; says whether any joined.
-    fn gather_more(die: &mut Die, pool: &mut OpPool, leader: OpId, line: usize) -> bool {
-        // Of blocks with different bits a cell none join: of one page number there is else but one type.
-        let &Op { kind, at, page_type, .. } = pool.get(leader);
-        let (mut planes, mut last) = (1u64 << at.plane, leader);
-        // An erase must not pass a read that was issued before it: the read may be of the block it erases. What hides
-        // data joins nothing.
-        loop {
-            let head = die.lines[line].head;
-            if !head.is_some() {
-                break;
-            }
-            let op = pool.get(head);
-            if op.kind.erases() && die.has_older_read(pool, op.sequence) {
-                break;
-            }
-            let joins = match kind.row().joins {
-                Joins::Never => false,
-                Joins::SamePage => op.at.page == at.page && op.page_type == page_type,
-                Joins::Any => op.page_type == page_type,
-            };
-            if op.kind != kind || !joins || planes >> op.at.plane & 1 == 1 {
-                break;
-            }
-            planes |= 1 << op.at.plane;
-            let id = die.pop(pool, line);
-            pool.get_mut(last).follower = id;
-            last = id;
-        }
-        last != leader
-    }
-
-    /// Books the time since each group member's last mark as waiting for the die.
-    #[inline(always)]
-    pub(super) fn book_die_wait(&mut self, leader: OpId, until: SimTime) {
-        let mut id = leader;
-        while id.is_some() {
-            let spent = self.pool.spent_mut(id);
-            spent.times.die_wait += until.since(spent.mark);
-            spent.mark = until;
-            id = self.pool.get(id).follower;
-        }
-    }
-
-    /// Books the array's work, which ends now, for each group member.
-    #[inline(always)]
-    fn book_array(&mut self, leader: OpId) {
-        let mut id = leader;
-        while id.is_some() {
-            let spent = self.pool.spent_mut(id);
-            spent.times.array += self.now.since(spent.mark);
-            spent.mark = self.now;
-            id = self.pool.get(id).follower;
-        }
-    }
-
-    /// The interface wants to take something in.
-    #[inline(always)]
-    pub(super) fn ask_in(&mut self) {
-        if self.channel.free_at <= self.now && !self.channel.has_waiting() {
-            self.grant_in();
-        } else {
-            self.wait();
-        }
-    }
-
-    /// The interface wants to send something out.
-    #[inline(always)]
-    fn ask_out(&mut self) {
-        if self.channel.free_at <= self.now && !self.channel.has_waiting() {
-            self.grant_out();
-        } else {
-            self.wait();
-        }
-    }
-
-    /// Puts the die in the channel's line.
-    #[inline(always)]
-    fn wait(&mut self) {
-        let op = self.pool.get(self.die.io);
-        let line = line_of(self.rules.channel, self.die.interface, op.kind, op.line());
-        self.channel.wait(self.number, line);
-        if !self.channel.wake {
-            self.channel.wake = true;
-            self.events.push(self.channel.free_at, EventKind::ChannelFree, self.die.channel);
-        }
-    }
-
-    /// The channel carries what goes into the die.
-    #[inline(always)]
-    fn grant_in(&mut self) {
-        let leader = self.die.io;
-        let (mut id, mut ns) = (leader, 0);
-        while id.is_some() {
-            let op = self.pool.get(id);
-            ns += self.rules.timing.in_ns(op);
-            id = op.follower;
-        }
-        let end = self.channel.carry(self.now, ns);
-        let mut id = leader;
-        while id.is_some() {
-            let spent = self.pool.spent_mut(id);
-            spent.times.channel_wait += self.now.since(spent.mark);
-            spent.times.transfer += ns;
-            spent.mark = end;
-            id = self.pool.get(id).follower;
-        }
-        if self.rules.timing.cache_operations() {
-            self.die.interface = Interface::In;
-            self.events.push(end, EventKind::InDone, self.number);
-        } else {
-            self.start_array(end);
-        }
-    }
-
-    /// The channel carries the data of one operation out of the die.
-    #[inline(always)]
-    fn grant_out(&mut self) {
-        let sending = self.die.sending;
-        let ns = self.rules.timing.out_ns(self.pool.get(sending));
-        let end = self.channel.carry(self.now, ns);
-        self.die.interface = Interface::Out;
-        // Those of its group that are sent later wait for the channel meanwhile.
-        let mut id = sending;
-        while id.is_some() {
-            let spent = self.pool.spent_mut(id);
-            spent.times.channel_wait += self.now.since(spent.mark);
-            spent.mark = self.now;
-            id = self.pool.get(id).follower;
-        }
-        let spent = self.pool.spent_mut(sending);
-        (spent.times.transfer, spent.mark) = (spent.times.transfer + ns, end);
-        self.events.push(end, EventKind::OutDone, self.number);
-    }
-
-    /// Moves the group on the interface to the array, which works from `start` on.
-    #[inline(always)]
-    fn start_array(&mut self, start: SimTime) {
-        let leader = self.die.io;
-        let (mut id, mut ns) = (leader, 0);
-        while id.is_some() {
-            let op = self.pool.get(id);
-            ns = ns.max(self.rules.timing.array_ns(op));
-            self.steps.add(id, true);
-            id = op.follower;
-        }
-        (self.die.array, self.die.array_done, self.die.array_since) = (leader, false, start);
-        (self.die.io, self.die.interface) = (OpId::NONE, Interface::Idle);
-        if self.rules.timing.cache_operations() {
-            // What was staged has waited for the array.
-            self.book_die_wait(leader, start);
-        }
-        let id = self.die.end_of_array(self.number);
-        self.die.ends = SimTime(start.0 + ns);
-        self.events.push(self.die.ends, EventKind::ArrayDone, id);
-        if self.rules.preempts {
-            self.apart().note_start(leader, start, ns);
-        }
-    }
-
-    /// The array's data moves to the interface; a read command staged there starts in the array.
-    #[inline(always)]
-    fn send_out(&mut self) {
-        let sender = self.die.array;
-        (self.die.array, self.die.array_done) = (OpId::NONE, false);
-        if self.rules.timing.cache_operations() {
-            if self.die.interface == Interface::Staged {
-                self.start_array(self.now);
-            }
-            // Its page was there before the interface was.
-            self.book_die_wait(sender, self.now);
-        }
-        (self.die.io, self.die.sending, self.die.interface) = (sender, sender, Interface::WaitOut);
-        self.ask_out();
-    }
-
-    #[inline(always)]
-    pub(super) fn end_busy(&mut self) {
-        self.die.busy_ns += self.now.since(self.die.busy_since);
-    }
-
-    /// The array's work ends now, or is stopped.
-    #[inline(always)]
-    pub(super) fn end_work(&mut self) {
-        self.die.array_ns += self.now.since(self.die.array_since);
     }
 }
 

@@ -1,4 +1,5 @@
-//! Suspends: what stops a die's array for a read, what goes by meanwhile, and how it goes on (RealWear section 4.2).
+//! Suspends: what stops a die's array for a read (RealWear section 4.2). What goes by meanwhile, and how it goes on, is
+//! a matter of the die's events (`phases.rs`).
 //!
 //! The read that would go next asks the policy ([`super::preemption`]) when it finds the array at work, when it comes
 //! and when something begins or goes on while it waits. What is stopped keeps the array time that it had; from the
@@ -10,57 +11,21 @@
 //! stopped has lost the attempt, which begins anew in its turn; only one that has let so many go before it that it is
 //! its turn is not stopped.
 
+use super::at::At;
 use super::counts::{BOUNDARY, ERASE, PROGRAM, READ};
 use super::die::{Interface, Progress, Stop};
 use super::op::{Cause, OTHERS, Op, OpKind, Turn};
-use super::phases::At;
 use super::preemption::{Answer, Running, View};
 use super::rows::{Outcomes, Stops};
 use super::timing::Steps;
 use crate::events::EventKind;
-use crate::nand::Chip;
-use crate::sections::{ChannelOrder, ReclaimOrder};
+use crate::sections::ChannelOrder;
 use crate::signals::{PRIORITIES, Priority};
 use crate::units::{OpId, SimTime};
 
 impl At<'_> {
-    /// The array of a die stands still: reads go by what it did.
-    #[cold]
-    pub(super) fn on_stopped(&mut self, chip: &mut Chip) {
-        let Some(stop) = self.die.stops.stop.take() else { return };
-        let leader = std::mem::replace(&mut self.die.array, OpId::NONE);
-        self.book_stop(leader, stop.at);
-        self.end_work();
-        let kind = self.pool.get(leader).kind;
-        let row = self.note_stop(kind, stop);
-        self.counts.suspends[row][stop.by as usize] += 1;
-        if kind.reads() {
-            let mut id = leader;
-            while id.is_some() {
-                let op = self.pool.get_mut(id);
-                op.turn = Turn::Again;
-                let &mut Op { follower, at: page, priority, cause, .. } = op;
-                if cause == Cause::Host {
-                    self.die.left[priority as usize] = self.now;
-                }
-                // What was sensed so far disturbs as a read does (RealWear section 4.2.3).
-                chip.break_off(page.block, page.page);
-                id = follower;
-            }
-            self.die.give_back(self.pool, leader);
-            // Who stopped it goes in its place.
-            self.die.stops.passed = self.die.stops.passed.saturating_sub(1);
-        } else {
-            let work = &mut self.die.stops.work;
-            work.done_ns = work.elapsed(stop.at);
-            (self.die.stops.suspended, self.die.stops.passed) = (leader, 0);
-        }
-        self.end_busy();
-        self.start_next();
-    }
-
     /// Books what each member of a group had of the array up to `stopped`, and that it is suspended since.
-    fn book_stop(&mut self, leader: OpId, stopped: SimTime) {
+    pub(super) fn book_stop(&mut self, leader: OpId, stopped: SimTime) {
         let mut id = leader;
         while id.is_some() {
             let spent = self.pool.spent_mut(id);
@@ -72,7 +37,7 @@ impl At<'_> {
     }
 
     /// Counts a suspend for what it was of; returns its row among all.
-    fn note_stop(&mut self, kind: OpKind, stop: Stop) -> usize {
+    pub(super) fn note_stop(&mut self, kind: OpKind, stop: Stop) -> usize {
         let boundary = if stop.at_once { 0 } else { BOUNDARY };
         match kind.row().effect {
             Outcomes::Reads => READ + boundary,
@@ -121,7 +86,7 @@ impl At<'_> {
     }
 
     /// Whether a read is of a wordline that a group programs.
-    fn is_held(&self, read: &Op, leader: OpId) -> bool {
+    pub(super) fn is_held(&self, read: &Op, leader: OpId) -> bool {
         let Some(places) = &self.rules.places else { return false };
         let mut id = leader;
         while id.is_some() {
@@ -201,115 +166,10 @@ impl At<'_> {
     }
 
     /// What the array does ends at another time than was announced before.
-    fn announce(&mut self, end: SimTime) {
+    pub(super) fn announce(&mut self, end: SimTime) {
         self.die.generation = self.die.generation.wrapping_add(1);
         self.die.ends = end;
         self.events.push(end, EventKind::ArrayDone, self.die.end_of_array(self.number));
-    }
-
-    /// With something suspended and the die free: the next read goes by, or it goes on.
-    #[cold]
-    pub(super) fn go_on(&mut self) {
-        let leader = self.die.stops.suspended;
-        let programs = self.pool.get(leader).kind.row().effect == Outcomes::Programs;
-        if self.die.stops.passed < self.may_pass(leader) {
-            let read = match programs {
-                false if self.die.first_read().is_some() => self.die.pop_read(self.pool),
-                false => OpId::NONE,
-                true => self.free_read(leader),
-            };
-            if read.is_some() {
-                self.die.stops.passed += 1;
-                return self.begin_past(read, programs);
-            }
-            if self.die.returning > 0 {
-                // It comes back at once.
-                return;
-            }
-        }
-        self.resume();
-    }
-
-    /// Begins with a read that goes by what is suspended, in a group of its own if others may be held up.
-    fn begin_past(&mut self, leader: OpId, alone: bool) {
-        self.die.busy_since = self.now;
-        if alone {
-            (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
-            self.note_taken(leader);
-            self.book_die_wait(leader, self.now);
-        } else {
-            self.take_in(leader);
-        }
-        self.ask_in();
-    }
-
-    /// Reads that may go by what is suspended.
-    fn may_pass(&self, leader: OpId) -> u32 {
-        let by = &self.rules.precedence;
-        let is_due = self.die.has_due() || self.pool.get(leader).due;
-        let limit =
-            if is_due && by.reclaim == ReclaimOrder::Urgent { by.due_bypass_limit } else { by.bypass_limit };
-        limit.max(1)
-    }
-
-    /// Takes the next read that is of no wordline in work: the most urgent, and of these the oldest.
-    fn free_read(&mut self, leader: OpId) -> OpId {
-        if !self.die.first_read().is_some() {
-            return OpId::NONE;
-        }
-        if !self.is_any_held(leader) {
-            return self.die.pop_read(self.pool);
-        }
-        for line in (0..OTHERS).rev() {
-            let (mut before, mut id) = (OpId::NONE, self.die.lines[line].head);
-            while id.is_some() {
-                if !self.is_held(self.pool.get(id), leader) {
-                    self.die.take_out(self.pool, line, before, id);
-                    return id;
-                }
-                let held = self.pool.get_mut(id);
-                held.alone = false;
-                (before, id) = (id, held.next);
-            }
-        }
-        OpId::NONE
-    }
-
-    /// Whether a read that waits is of a wordline in work.
-    fn is_any_held(&self, leader: OpId) -> bool {
-        let mut lines = self.die.lines[..OTHERS].iter();
-        lines.any(|line| {
-            let mut id = line.head;
-            while id.is_some() {
-                let op = self.pool.get(id);
-                if self.is_held(op, leader) {
-                    return true;
-                }
-                id = op.next;
-            }
-            false
-        })
-    }
-
-    /// What is suspended goes on.
-    fn resume(&mut self) {
-        let leader = std::mem::replace(&mut self.die.stops.suspended, OpId::NONE);
-        let since = SimTime(self.now.0 + self.rules.timing.resume_ns());
-        let stops = &mut self.die.stops;
-        stops.work.since = since;
-        stops.work.floor_ns = stops.work.done_ns + self.preemption.min_run_ns();
-        let end = stops.work.at(stops.work.total_ns);
-        let mut id = leader;
-        while id.is_some() {
-            let spent = self.pool.spent_mut(id);
-            spent.times.suspended += since.since(spent.mark);
-            spent.mark = since;
-            id = self.pool.get(id).follower;
-        }
-        (self.die.array, self.die.array_done) = (leader, false);
-        (self.die.busy_since, self.die.array_since) = (self.now, self.now);
-        self.announce(end);
-        self.ask();
     }
 
     /// Counts host reads that leave the line and have seen their die work for less urgent ones.
@@ -337,21 +197,6 @@ impl At<'_> {
             self.counts.delayed_by_lower[op.priority as usize] += 1;
             id = op.follower;
         }
-    }
-
-    /// With data first a die decides what it sends when the channel is there (MQSim looks at a chip's queues only
-    /// then): reads that came meanwhile go before programs and erases.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn choose_again(&mut self) {
-        let count = self.die.put_back(self.pool, &self.rules.precedence);
-        if count == 0 {
-            return;
-        }
-        // Counted when it was gathered; the counters may have been reset since.
-        self.counts.groups = self.counts.groups.saturating_sub(u64::from(count > 1));
-        let leader = self.die.pop_read(self.pool);
-        self.take_in(leader);
     }
 
     /// Counts a high read, alone at its die, that waited longer than the rule allows: until the transfer in progress
