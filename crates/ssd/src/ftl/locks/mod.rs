@@ -11,6 +11,13 @@
 //! Who waits for locks (trims, flushes, writes to the medium) waits for all that was exposed when it came. Exposed
 //! pages are counted in two generations: one that is waited for, and one that grows. The first is over when its count
 //! is zero.
+//!
+//! Each part owns its state: how this drive locks (`manner.rs`), the states of pages (`exposed.rs`), generations
+//! (`generations.rs`), clocks (`exposure.rs`), what is left to erases (`late.rs`), the lists of blocks to be looked at
+//! (`lists.rs`), writes under way (`together.rs`), copies under way (`copying.rs`) and locks that are set again
+//! (`renewals.rs`). Whoever needs one part asks it; a part that needs another takes it as a parameter. `Locks` joins
+//! them: where something dies or is erased or somebody waits (here), and where a page is looked at and its lock ends
+//! (`issue.rs`).
 
 mod carry;
 mod check;
