@@ -305,7 +305,7 @@ macro_rules! list {
         $(pub mod $folder;)*
 
         /// Which technique.
-        #[allow(non_camel_case_types)] // their folders name them
+        #[allow(non_camel_case_types, reason = "each is named as its folder is")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(in crate::ftl) enum Which { $($folder),* }
