@@ -63,13 +63,7 @@ impl Lack {
 
     /// An operation of a die has ended that makes room, which `spent` its last nanoseconds so; an erase gives what is
     /// lacked.
-    pub(super) fn on_ended(
-        &mut self,
-        die: usize,
-        spent: impl Fn(u64) -> Held,
-        is_erase: bool,
-        now: SimTime,
-    ) {
+    pub(super) fn on_ended(&mut self, die: usize, spent: impl Fn(u64) -> Held, is_erase: bool, now: SimTime) {
         let Some(since) = self.since else { return };
         let chain = &mut self.dies[die];
         if chain.lack != self.number {

@@ -172,7 +172,7 @@ pub(in crate::ftl) trait Technique: Sized {
     /// The cells' clock has ticked: lanes for which it has a block to offer are to be looked at.
     fn tick(&mut self, seen: &Seen<'_>, looks: &mut Looks) {}
 
-    /// A block of a lane was emptied, so manieth, and is, or will be, erased.
+    /// A block of a lane was emptied, its `erases`th, and is, or will be, erased.
     fn emptied(&mut self, lane: LaneId, erases: u64, seen: &Seen<'_>) {}
 
     /// The block of a lane that it would have emptied next: all that lives in it moves, as from a victim of cleaning.
@@ -393,12 +393,12 @@ macro_rules! list {
 
             /// See [`Technique::tick`].
             pub(in crate::ftl) fn tick(&mut self, seen: &Seen<'_>, looks: &mut Looks) {
-                $(if self.on >> Which::$folder as u32 & 1 == 1 { self.$folder.tick(seen, looks); })*
+                $(if self.has(Which::$folder) { self.$folder.tick(seen, looks); })*
             }
 
             /// See [`Technique::emptied`].
             pub(in crate::ftl) fn emptied(&mut self, lane: LaneId, erases: u64, seen: &Seen<'_>) {
-                $(if self.on >> Which::$folder as u32 & 1 == 1 { self.$folder.emptied(lane, erases, seen); })*
+                $(if self.has(Which::$folder) { self.$folder.emptied(lane, erases, seen); })*
             }
 
             /// The block that is emptied next in a lane, for which of them and why: the first that has one, of those
@@ -410,7 +410,7 @@ macro_rules! list {
                 seen: &Seen<'_>,
             ) -> Option<(Offer, Which, Cause)> {
                 $($(if Which::$folder as u32 >= from
-                    && self.on >> Which::$folder as u32 & 1 == 1
+                    && self.has(Which::$folder)
                     && let Some(offer) = self.$folder.offer(lane, seen)
                 {
                     return Some((offer, Which::$folder, Cause::$cause));
