@@ -13,6 +13,9 @@ const FOLDERS: &str = "crates/ssd/src/ftl/techniques";
 const GENERATED: [&str; 2] =
     ["crates/ssd/tests/suite/goldens/hashes.txt", "crates/ssd/tests/suite/goldens/pairs.txt"];
 
+/// Where presets are listed, by their folders.
+const PRESETS: &str = "crates/ssd/src/config/presets.rs";
+
 /// Removes the technique of that name from a copy, builds the drive and runs its tests.
 pub fn remove(root: &Path, target: &Path, name: Option<&str>) -> ExitCode {
     let done = Tree::read(root).and_then(|mut tree| {
@@ -70,15 +73,29 @@ fn without(tree: &mut Tree, name: Option<&str>) -> Result<(), String> {
             *bytes = kept.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes();
         }
     }
-    // Papers that set something of it have no drive any more; presets are drives without it.
+    // Papers that set something of it have no drive any more. Presets are drives without it, but for those that speak
+    // of it elsewhere, too: what they set there goes by it.
+    let mut gone = Vec::new();
     tree.files.retain(|file, bytes| {
-        !(file.starts_with("papers/") && String::from_utf8_lossy(bytes).contains(&section))
-    });
-    for (_, bytes) in tree.files.iter_mut().filter(|(file, _)| file.starts_with("presets/")) {
+        let is_data = ["presets/", "papers/"].iter().any(|folder| file.starts_with(folder));
         let text = String::from_utf8_lossy(bytes);
-        if text.contains(&section) {
-            *bytes = without_table(&text, &section).into_bytes();
+        if !is_data || !text.contains(&section) {
+            return true;
         }
+        let rest = without_table(&text, &section);
+        let stays = file.starts_with("presets/") && !rest.contains(&section);
+        if stays {
+            *bytes = rest.into_bytes();
+        } else {
+            gone.push(file.clone());
+        }
+        stays
+    });
+    if let Some(bytes) = tree.files.get_mut(PRESETS) {
+        let text = gone
+            .iter()
+            .fold(String::from_utf8_lossy(bytes).into_owned(), |text, file| unshipped(&text, file));
+        *bytes = text.into_bytes();
     }
     Ok(())
 }
@@ -97,6 +114,16 @@ fn without_table(text: &str, section: &str) -> String {
         }
     }
     kept
+}
+
+/// The lists of presets without that of a file, such as `presets/drive/tlc.toml`; as they are if it is none of theirs.
+fn unshipped(lists: &str, file: &str) -> String {
+    let parts: Vec<&str> = file.trim_end_matches(".toml").split('/').collect();
+    let [_, folder, name] = parts[..] else { return lists.to_owned() };
+    let Some(from) = lists.find(&format!("shipped!(\"{folder}\":")) else { return lists.to_owned() };
+    let (before, list) = lists.split_at(from);
+    let (list, after) = list.split_at(list.find(')').unwrap_or(list.len()));
+    format!("{before}{}{after}", list.replace(&format!(" \"{name}\","), ""))
 }
 
 /// The list without one technique, and what documents it.
@@ -123,6 +150,8 @@ fn cargo(copy: &Path, place: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(arguments).arg("--quiet").current_dir(copy);
     command.env("CARGO_TARGET_DIR", place.join("target")).env("RUSTFLAGS", "-D warnings");
+    // A seed draws another random drive where there is less to draw from: what is known of the usual ones is not asked.
+    command.env("WORDLINE_MODEL_FROM", "0");
     let ended = command.status().map_err(|error| format!("cargo does not run: {error}"))?;
     if ended.success() { Ok(()) } else { Err(format!("cargo {}: {ended}", arguments.join(" "))) }
 }
@@ -139,6 +168,15 @@ mod tests {
     fn a_table_goes_up_to_the_next() {
         let text = "a = 1\n[ftl.first]\npolicy = \"x\"\n\n[ftl.first_of_all]\nb = 2\n";
         assert_eq!(without_table(text, "ftl.first"), "a = 1\n[ftl.first_of_all]\nb = 2\n");
+    }
+
+    #[test]
+    fn a_preset_goes_from_the_list_of_its_folder() {
+        let lists =
+            "shipped!(\"drive\":\n    \"a\", \"b\", \"c\",\n);\nshipped!(\"nand\":\n    \"a\", \"b\",\n);\n";
+        let rest = unshipped(lists, "presets/drive/b.toml");
+        assert_eq!(rest, lists.replacen(" \"b\",", "", 1));
+        assert_eq!(unshipped(lists, "papers/b/experiment.toml"), lists);
     }
 
     #[test]

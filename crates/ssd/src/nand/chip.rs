@@ -250,7 +250,7 @@ impl Chip {
     /// Ticks of the cells' clock, 16 a minute at the reference temperature: what a firmware with a thermometer counts;
     /// 0 where cells do not age.
     #[inline]
-    pub(crate) fn ticks(&self) -> u32 {
+    pub fn ticks(&self) -> u32 {
         self.aging.as_ref().map_or(0, |aging| aging.ticks())
     }
 
