@@ -5,8 +5,8 @@
 //! lanes have something new to do; when such a lane has nothing more urgent it offers a block to be emptied. An offer
 //! changes nothing, for it may not be taken: there may be no room, or programs on their way to the block.
 //!
-//! Mechanisms also ask on their way, and tell what has happened; what is said is in `terms`. No technique calls another:
-//! what one of them must know of another the mechanism between them asks, and hands on.
+//! Mechanisms also ask on their way, and tell what has happened; what is said is in `terms`. No technique calls
+//! another: what one must know of another, the mechanism between them asks and hands on.
 
 mod terms;
 
