@@ -107,7 +107,7 @@ pub const LAYERS: &[(&str, &[&str])] = &[
     ("crates/ssd/src/flash/", &["ftl", "host", "drive"]),
     ("crates/ssd/src/ftl/", &["host", "drive"]),
     ("crates/ssd/src/host/", &["drive"]),
-    // Rooms of the translation layer (ARCHITECTURE.md, countries): those below know nothing of those above.
+    // Modules of the translation layer (ARCHITECTURE.md, map of the code): those below know nothing of those above.
     (
         "crates/ssd/src/ftl/tables/",
         &["ftl::work", "ftl::techniques", "ftl::locks", "ftl::write", "ftl::reads", "ftl::moves", "ftl::Ftl"],
