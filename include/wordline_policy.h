@@ -72,8 +72,8 @@ typedef struct wordline_lane {
     const uint16_t *wear_q12;    /* share of its life used up, in 1/4096 (ftl.age_marker); 0 without a marker */
 } wordline_lane;
 
-/* Whether a unit was written, is moved, or may be moved and may stay. */
-enum { WORDLINE_WRITTEN = 1, WORDLINE_MOVED = 2, WORDLINE_PEEKED = 3 /* note nothing */ };
+/* Whether a unit was written, is moved, or may be moved or stay. */
+enum { WORDLINE_WRITTEN = 1, WORDLINE_MOVED = 2, WORDLINE_PEEKED = 3 /* do not record it */ };
 
 /* A unit of data that is about to be programmed. Unknown values are 0. */
 typedef struct wordline_unit {

@@ -128,5 +128,5 @@ def closed_at(lane):  # type: ignore[no-untyped-def]
 
 @numba.njit(inline="always")
 def wear_q12(lane):  # type: ignore[no-untyped-def]
-    """Share of each block's life behind it, in 1/4096."""
+    """Share of each block's life used up, in 1/4096."""
     return numba.carray(_u16(lane.wear_q12), lane.blocks)

@@ -60,7 +60,7 @@ pub struct Unit {
 pub const WRITTEN: u32 = 1;
 /// It is moved.
 pub const MOVED: u32 = 2;
-/// It may be moved, or stay for now: note nothing.
+/// It may be moved, or stay for now: do not record it.
 pub const PEEKED: u32 = 3;
 
 /// Chooses a block of a lane: writes it to `answer`, and returns 0.

@@ -16,7 +16,7 @@ pub use library::{Library, LibraryError, hash};
 
 /// The header `wordline_policy.h`.
 pub const HEADER: &str = include_str!("../wordline_policy.h");
-/// The Rust side of it, as crates of libraries have it.
+/// The Rust side of it, for libraries written in Rust.
 pub const LAYOUT: &str = include_str!("layout.rs");
 
 /// A family whose policies may come from outside.

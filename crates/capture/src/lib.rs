@@ -1,9 +1,9 @@
 //! Records what a program does to regular files, with the call stack of each call.
 //!
-//! A filter of the kernel (seccomp) stops the command's threads only at calls that write to files or take them away;
-//! everything else runs at full speed. While a thread waits, its stack is copied and unwound by the tables that
-//! exceptions use. Processes, threads and programs that the command starts are followed. The form of what is recorded
-//! is [`workload::capture`]'s.
+//! A kernel filter (seccomp) stops the command's threads only at calls that change or remove files;
+//! everything else runs at full speed. While a thread waits, its stack is copied and unwound with the tables for
+//! exceptions. Processes, threads and programs that the command starts are followed. The format is that of
+//! [`workload::capture`].
 //!
 //! This needs Linux on x86-64 or aarch64, 5.6 or later; elsewhere [`record`] says so.
 
@@ -38,14 +38,14 @@ pub struct Recorded {
     pub processes: u64,
     /// Different call stacks.
     pub stacks: u64,
-    /// Call stacks that have the sum of another, different one.
+    /// Call stacks whose sum another, different stack has too.
     pub ambiguous: u64,
     /// All else.
     pub totals: Totals,
 }
 
 impl Recorded {
-    /// What of the command cannot be seen this way, and how much of it there was.
+    /// What the command did that was not seen, and how often.
     pub fn unseen(&self) -> Vec<String> {
         let totals = &self.totals;
         let lines = [
@@ -81,11 +81,11 @@ pub enum Error {
         /// What the system says.
         error: io::Error,
     },
-    /// Neither the system nor the processor is one that this can be done on.
+    /// Not on this system, or not on this processor.
     Unsupported,
     /// What was recorded could not be written. The command has run to its end.
     Unwritten {
-        /// How that was.
+        /// How the command ended.
         end: End,
         /// What the system says.
         error: io::Error,

@@ -30,7 +30,7 @@ use commands::{
 use failure::Failure;
 use stdout::Output;
 
-/// The version with the commit that the program was built from, as results tell it.
+/// The version with the commit that the program was built from, as in results.
 static VERSION: LazyLock<String> = LazyLock::new(lab::result::version);
 
 /// An SSD you can open: simulate a NAND-flash drive under a real trace or a generated load
@@ -112,7 +112,7 @@ impl Command {
     }
 }
 
-/// Does what a command line asks for, its first word the program's name; `worker` is the command line of this program
+/// Runs a command line, whose first word is the program's name; `worker` is the command line of this program
 /// as a worker. Returns the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 {
     worker::is_started_as(worker);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What bounds a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// `overloaded`: the run takes 10 % and 20 ms longer than its requests take to arrive. `bursts`: half of all
+    /// `overloaded`: the run takes over 10 % and over 20 ms longer than its requests take to arrive. `bursts`: half of all
     /// latency falls in windows that take at most half of the time, and whose requests take five times as long as the
     /// median window's. `closed`: requests come as the drive answers. `busy`, `idle`: the drive keeps up. Empty if no
     /// time is simulated.

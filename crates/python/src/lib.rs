@@ -1,5 +1,5 @@
-//! The extension module of the Python package `wordline`: drives, runs, results, and tables that numpy and Arrow look
-//! into without a copy.
+//! The extension module of the Python package `wordline`: drives, runs, results, and tables that numpy and Arrow read
+//! without a copy.
 //!
 //! Nothing is simulated here: what the command line does with a configuration, settings and a workload, `lab::Job` and
 //! `lab::run_prepared` do for both.
@@ -49,7 +49,7 @@ mod _core {
     #[pymodule_export]
     use super::version;
 
-    /// What was not measured is None, whoever raises it.
+    /// `RunError.result` is None unless something was measured.
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::types::PyAnyMethods;

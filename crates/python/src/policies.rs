@@ -33,7 +33,7 @@ pub struct Lane {
     /// `now` when it was filled last.
     #[pyo3(get)]
     closed_at: Py<PyAny>,
-    /// Share of its life behind it, in 1/4096; 0 where nothing tells it.
+    /// Share of its life used up, in 1/4096; 0 where nothing estimates it.
     #[pyo3(get)]
     wear_q12: Py<PyAny>,
     /// Number of the lane.
@@ -56,10 +56,10 @@ pub struct Lane {
     call: u64,
 }
 
-/// A unit of data that is about to be programmed, as seen by a policy for `stream`. What nobody said is 0.
+/// A unit of data that is about to be programmed, as seen by a policy for `stream`. Unknown values are 0.
 #[pyclass(module = "wordline", frozen)]
 pub struct Unit {
-    /// 1 the host has written it, 2 it is moved, 3 it may be moved and may stay: note nothing.
+    /// 1: the host has written it, 2: it is moved, 3: it may be moved or stay; do not record it.
     #[pyo3(get)]
     kind: u32,
     /// Streams there are (`ftl.stream.streams`): the answer must be less.

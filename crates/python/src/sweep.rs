@@ -29,7 +29,7 @@ fn unwritten(error: ReportError) -> PyErr {
 
 #[pymethods]
 impl SweepPlan {
-    /// Of a sweep file and a folder, with policies as of `Drive.preset`.
+    /// From a sweep file and a folder; `policies` as for `Drive.preset`.
     #[new]
     #[pyo3(signature = (file, out, policies=None, allow_libraries=false))]
     fn new(
@@ -58,7 +58,7 @@ impl SweepPlan {
         Ok(SweepPlan { plan, places, folder, _lock: lock })
     }
 
-    /// What is yet to be done, an order for a worker each (a text), those of one aged drive behind each other.
+    /// Runs still to be done: texts, each an order for a worker; those of one aged drive follow each other.
     #[pyo3(signature = (cache=true))]
     fn orders(&self, py: Python<'_>, cache: bool) -> Vec<String> {
         let cache = cache.then(DriveCache::usual).flatten();
@@ -101,7 +101,7 @@ pub struct SweepWorker {
 
 #[pymethods]
 impl SweepWorker {
-    /// With policies as of `Drive.preset`, which its orders must ask for.
+    /// `policies` as for `Drive.preset`; its orders must ask for them.
     #[new]
     #[pyo3(signature = (policies=None))]
     fn new(policies: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
@@ -109,8 +109,8 @@ impl SweepWorker {
         Ok(SweepWorker { worker: Mutex::new(Worker::giving(given)), stop: Stop::default() })
     }
 
-    /// Carries out an order: what came of it, for `SweepPlan.keep`, and why nothing did. One of both is None; both
-    /// are once it is stopped. Aged drives are kept where this machine keeps them.
+    /// Carries out an order: its outcome, for `SweepPlan.keep`, or why there is none. The other is None; both are once
+    /// it is stopped. Aged drives are kept where this machine keeps them.
     fn run(&self, py: Python<'_>, order: &str) -> PyResult<(Option<String>, Option<String>)> {
         let mut order: Order = serde_json::from_str(order)
             .map_err(|error| ConfigError::new_err(format!("no order of a sweep: {error}")))?;

@@ -232,8 +232,8 @@ impl SourceReport {
         }
         if let Some(assumed) = &self.assumed {
             let addresses =
-                if assumed.time == TimeUnit::Auto { "addresses are taken for" } else { "addresses for" };
-            let units = assumed.units("times are taken for", addresses);
+                if assumed.time == TimeUnit::Auto { "addresses are read as" } else { "addresses as" };
+            let units = assumed.units("times are read as", addresses);
             out.push(format!("{units}: {} (--time-unit, --address-unit)", assumed.pace.figures()));
         }
         if let Some(pace) = &self.too_fast {

@@ -20,7 +20,7 @@ Examples:
   wordline capture -o rows.capture -- sh -c \"psql -f load.sql && pg_ctl stop\"
 
 The command keeps its input, output, exit code and signals. Only calls that change regular files are recorded: writes,
-fsync, truncate, allocate, unlink, rename. Such a call takes about 20 microseconds longer, others no longer. Stores
+fsync, truncate, allocate, unlink, rename. Such a call takes about 20 microseconds longer; others are not slowed. Stores
 through shared memory maps, io_uring and Linux AIO cannot be seen: a line at the end says if there were any. Programs
 with another user's rights (setuid) lose them. More: docs/capture.md";
 

@@ -42,7 +42,7 @@ pub struct Explain {
     #[arg(long)]
     docs: bool,
 
-    /// Show the sections cell.* even if cells do not age (otherwise they are always shown)
+    /// Show the sections cell.* even if cells do not age (if they do, these are always shown)
     #[arg(long)]
     all: bool,
 

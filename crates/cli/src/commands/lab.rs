@@ -192,7 +192,7 @@ struct Fleet {
         value_parser = clap::value_parser!(u32).range(1..=20_000))]
     limit: u32,
 
-    /// Spare blocks of a drive, in percent of the others
+    /// Spare blocks of a drive, as a percentage of the others
     #[arg(long, value_name = "PERCENT", default_value_t = 7.0, value_parser = percent)]
     spare_percent: f64,
 

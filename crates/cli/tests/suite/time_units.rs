@@ -25,7 +25,7 @@ fn microseconds_are_not_taken_for_nanoseconds() {
     assert!(found["simulated_ns"].as_u64().unwrap() >= 11_994_000_000, "{}", found["simulated_ns"]);
     let remarks = found["remarks"].to_string();
     assert!(
-        remarks.contains("times are taken for us, addresses for sectors: the first 1000 requests"),
+        remarks.contains("times are read as us, addresses as sectors: the first 1000 requests"),
         "{remarks}"
     );
     assert!(!remarks.contains("host link") && !remarks.contains("arrive within"), "{remarks}");
@@ -34,7 +34,7 @@ fn microseconds_are_not_taken_for_nanoseconds() {
     let remarks = told["remarks"].to_string();
     assert!(remarks.contains("writes arrive at 21.8") && remarks.contains("carries 7 GB/s"), "{remarks}");
     assert!(remarks.contains("all requests arrive within 11.99 ms"), "{remarks}");
-    assert!(!remarks.contains("times are taken for"), "{remarks}");
+    assert!(!remarks.contains("times are read as"), "{remarks}");
     let set = run(&small, &microseconds, &["--set", "workload.time_unit=us"]);
     assert_eq!(set["event_hash"], found["event_hash"]);
     // A closed loop does not look at arrivals.

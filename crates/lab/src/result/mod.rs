@@ -144,7 +144,7 @@ pub struct RunResult {
     pub requests_served: u64,
     /// Of these, requests completed before the measurement began.
     pub requests_warm_up: u64,
-    /// Requests completed in the measurement, which all of the following is about.
+    /// Requests completed in the measurement; everything below is about these.
     pub requests_measured: u64,
     /// Requests that completed with a status other than `ok`.
     pub requests_failed: u64,

@@ -105,7 +105,7 @@ pub struct FtlWork {
 /// any; without classes there is one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Victims {
-    /// Blocks emptied.
+    /// Blocks emptied, by the separator's class.
     pub count: Vec<u64>,
     /// Of these, blocks that held no live unit when cleaning began.
     pub dead: Vec<u64>,

@@ -65,7 +65,7 @@ counters! {
         host_units: u64, "units", in "ftl.host_units";
         /// Mapping units moved, by cause (index as `Cause`).
         moved_units: [u64; CAUSES], "units", in "ftl.moved_units";
-        /// Places for units left empty in programmed pages.
+        /// Unit slots left empty in programmed pages.
         padded_units: u64, "units", in "ftl.padded_units";
         /// Mapping units programmed, by the stream of their blocks: those of `ftl.stream`, then one for data moved
         /// from the first, if that has its own blocks, then one for data moved by wear levelling.

@@ -20,7 +20,7 @@ counters! {
         buffer_hits: u64, "units", in "buffer.hits";
         /// Mapping units read at least in part from flash.
         buffer_misses: u64, "units", in "buffer.misses";
-        /// Mapping units read that were never written or are trimmed.
+        /// Mapping units read that were never written, or were trimmed.
         unmapped_reads: u64, "units", in "buffer.unmapped_reads";
         /// Writes that had to wait for a slot of the buffer.
         buffer_stalls: u64, "writes", in "buffer.stalls";

@@ -31,7 +31,7 @@ Examples:
   wordline forensics stolen.snap --versions stolen.csv.zst
       the same, with the file and version of each find
   wordline forensics stolen.snap --versions stolen.csv.zst --file 4711
-      one file only: which of its versions he can read
+      one file only: which of its versions can be read
   wordline forensics none.snap locks.snap scrubs.snap
       several drives side by side, a column each; --versions once for each of them, in the same order
   wordline forensics stolen.snap --after \"5 years\" --out finds.csv

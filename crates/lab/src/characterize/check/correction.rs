@@ -163,8 +163,8 @@ pub(super) fn hire(model: &CellModel, to: &mut Findings) {
         to.add(&quantity, "HIRE section IV", (wear, damage.lasting), Rule::Rounded, Yes);
     }
     let less = |of: [f64; 3], mode: usize| 100.0 * (1.0 - of[mode] / of[0]);
-    let quantity = "read time less where all pages are boosted: above the best trace's (%)";
+    let quantity = "read time saved where all pages are boosted: above the best trace's (%)";
     to.add(quantity, "HIRE Fig. 3", (58.59, less(reads, 1)), Rule::AtLeast, No);
-    let quantity = "wear less where all programs are reduced: above the best trace's (%)";
+    let quantity = "wear saved where all programs are reduced: above the best trace's (%)";
     to.add(quantity, "HIRE Fig. 4", (19.99, less(wears, 2)), Rule::AtLeast, No);
 }

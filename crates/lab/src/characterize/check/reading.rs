@@ -99,7 +99,7 @@ fn patterns(model: &CellModel, to: &mut Findings) {
     let copies =
         |group: Group| near * model.group_share(group) / counted(&at_2k, Pattern::Round, Victim::Of(group));
     let less = 100.0 * (1.0 - Group::ALL.map(copies).iter().sum::<f64>());
-    let quantity = "rescue copies less with a counter for each wordline, even reads, 2K (%)";
+    let quantity = "read-reclaim copies saved by a counter for each wordline, even reads, 2K (%)";
     to.add(quantity, "Straw Fig. 8", (91.5, less), Rule::Rounded, No);
 }
 
@@ -153,7 +153,7 @@ fn pass_voltage(model: &CellModel, to: &mut Findings) {
     let source = "redFTL section 4.2.3";
     to.add("harm of an LSB read in mode 2", source, (0.16, model.read_weight(0, 2)), Rule::Rounded, No);
     let more = endured(2) / endured(0) / model.part().disturb.page_weights[0];
-    to.add("reads more, LSB in mode 2: about (times)", source, (6.0, more), Rule::Rounded, No);
+    to.add("reads endured, LSB in mode 2: about (times)", source, (6.0, more), Rule::Rounded, No);
     let base = page_weights(&[vec![4], vec![2, 6], vec![1, 3, 5, 7]], 0.0);
     for (page, name, claimed) in [(0, "LSB", 0.25), (1, "CSB", 0.5)] {
         let quantity = format!("harm of {name} reads over MSB reads by thresholds, code 1-2-4");
@@ -165,13 +165,13 @@ fn pass_voltage(model: &CellModel, to: &mut Findings) {
     let high = model.endurance_by_law(1.05);
     let source = "redFTL Fig. 6";
     let less = 100.0 * (1.0 - high);
-    to.add("reads endured less at 105 % of the pass voltage (%)", source, (49.0, less), Rule::Rounded, No);
+    to.add("fewer reads endured at 105 % of the pass voltage (%)", source, (49.0, less), Rule::Rounded, No);
     let share = 100.0 * high / 1.6;
     let quantity = "reads endured at 105 % voltage and 160 % time, over MLC (%)";
     to.add(quantity, source, (28.0, share), Rule::Rounded, No);
     for (mode, claimed) in [(1, 8.0), (2, 19.0)] {
         let more = 100.0 * (model.part().modes.program_time[mode] - 1.0);
-        let quantity = format!("program time more in read-resistant mode {mode} (%)");
+        let quantity = format!("longer programs in read-resistant mode {mode} (%)");
         to.add(&quantity, "redFTL Table 4", (claimed, more), Rule::Rounded, Yes);
     }
 }

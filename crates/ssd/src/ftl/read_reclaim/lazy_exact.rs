@@ -30,7 +30,7 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "this project: calibration section 2.3 with the chips' own table and counters";
 /// What it costs.
-pub const MEMORY: &str = "cannot be built: 13 bytes per wordline and 16 per block; scratch";
+pub const MEMORY: &str = "cannot be built: 13 bytes per wordline and 16 per block; scratch space";
 
 section! {
     /// Parameters of `lazy_exact`.

@@ -24,7 +24,7 @@ pub const SUMMARY: &str = "moves single wordlines when their effective reads rea
 pub const SOURCE: &str = "Straw section III (Chun et al., IEEE CAL 2024)";
 /// What it costs.
 pub const MEMORY: &str =
-    "4 bytes per block; exact: 4 per wordline; space_saving: 6 per counter, 4 more per block; scratch";
+    "4 bytes per block; exact: 4 per wordline; space_saving: 6 per counter, 4 more per block; scratch space";
 
 choice! {
     /// How reads of wordlines are counted.

@@ -40,7 +40,7 @@ fn whole_numbers_have_the_finest_unit_in_which_a_drive_could_follow() {
             "{sectors} sectors, {gap} apart: {report:?}"
         );
         let remarks = report.remarks().join("\n");
-        let says = format!("times are taken for {}, addresses for sectors: the first 1000 ", unit.name());
+        let says = format!("times are read as {}, addresses as sectors: the first 1000 ", unit.name());
         assert!(remarks.contains(&says), "{remarks}");
         let options =
             ReadOptions { time_unit: unit, address_unit: AddressUnit::Sectors, ..ReadOptions::default() };
@@ -116,7 +116,7 @@ fn addresses_are_bytes_by_evidence() {
     let (rows, report) = read(text);
     assert_eq!(rows, [(0, Write, 391_848, 8, 0), (223_412_000, Read, 6_170_600, 72, 0)]);
     assert!(
-        report.remarks()[1].starts_with("times are taken for ms, addresses for bytes: the first 2 requests"),
+        report.remarks()[1].starts_with("times are read as ms, addresses as bytes: the first 2 requests"),
         "{:?}",
         report.remarks()
     );
