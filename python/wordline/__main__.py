@@ -7,7 +7,7 @@ from wordline import _core
 
 
 def main() -> int:
-    """Does what the command line asks for; returns its exit code."""
+    """Runs the command line; returns its exit code."""
     # The program has handlers of its own: the first Ctrl-C ends a run with what it has measured.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     worker = [sys.executable, "-m", "wordline", "worker"]

@@ -23,7 +23,7 @@ class Sweep:
             rows = list(csv.reader(file))
         #: Names of the columns: id, status, what was varied, and all numbers of `result.json`.
         self.columns: list[str] = rows[0]
-        #: The rows, as dicts of texts and numbers; what is not there is None.
+        #: The rows, as dicts of texts and numbers; missing values are None.
         self.rows: list[dict[str, Any]] = [dict(zip(rows[0], map(_value, row), strict=True)) for row in rows[1:]]
 
     def __len__(self) -> int:

@@ -13,9 +13,9 @@ from typing import Any
 
 from wordline._core import ConfigError, RunError, SweepPlan, SweepWorker, WordlineError, sources
 
-#: What a task takes at least, as far as runs are that short; seconds.
+#: Least duration of a task whose runs are short; seconds.
 TASK_SECONDS = 1.0
-#: Runs of a task at most.
+#: Most runs of a task.
 MOST_RUNS = 256
 #: Tasks that wait at each worker while it has one.
 AHEAD = 1
@@ -46,7 +46,7 @@ def carry_out_elsewhere(orders: list[str], of: str, policies: dict[str, tuple[st
 
 
 def imported(module: str, name: str) -> Any:
-    """What goes by a name in a module."""
+    """The object of that name in a module."""
     found: Any = importlib.import_module(module)
     for part in name.split("."):
         found = getattr(found, part)
@@ -129,7 +129,7 @@ def there(plan: SweepPlan, orders: list[str], names: dict[str, tuple[str, str]],
 def drive(
     plan: SweepPlan, orders: list[str], slots: int, submit: Callable[[list[str]], Future[Answer]]
 ) -> list[str]:
-    """Hands out orders, about a second of them a task, and keeps what comes back; why some were not done."""
+    """Hands out orders, about a second of work per task, and keeps the answers; returns why some were not done."""
     open_orders, running, undone = deque(orders), set[Future[Answer]](), list[str]()
     length = 1
     try:

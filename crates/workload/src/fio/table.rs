@@ -39,7 +39,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
     }),
     nothing(&["clocksource", "gtod_reduce", "gtod_cpu", "clock_cpus"], "the clock is simulated"),
     // Files.
-    exact(&["directory"], "a part of the files' names", |job, value| {
+    exact(&["directory"], "a prefix of the files' names", |job, value| {
         put(&mut job.directory, value.word().map(|text| Some(text.to_owned())))
     }),
     exact(
@@ -72,7 +72,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
         "files exist before and after, and nothing is cached"
     }),
     refused(&["unlink_each_loop"], "files are not deleted", off),
-    refused(&["create_only"], "files are there", off),
+    refused(&["create_only"], "files exist already", off),
     // Devices in zones.
     refused(&["zonemode"], "only `none`", off),
     refused(&["zonerange", "zonesize", "zonecapacity", "zoneskip"], "see zonemode", off),
@@ -112,7 +112,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
     exact(&["fsync"], "a flush after this many writes", |job, value| put(&mut job.fsync, value.number(0))),
     exact(&["fdatasync"], "the same", |job, value| put(&mut job.fdatasync, value.number(0))),
     refused(&["write_barrier"], "no barriers", off),
-    refused(&["sync_file_range"], "not a command of drives", never),
+    refused(&["sync_file_range"], "drives have no such command", never),
     exact(&["end_fsync"], "a flush at the end of each pass", |job, value| {
         put(&mut job.end_fsync, value.switch())
     }),
@@ -157,7 +157,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
     ),
     statistical(&["bssplit"], "sizes with their shares of the requests", size_split),
     refused(&["bs_unaligned", "blocksize_unaligned"], "sizes are multiples of the smallest", off),
-    refused(&["bs_is_seq_rand"], "sizes go by direction", off),
+    refused(&["bs_is_seq_rand"], "sizes depend on the direction only", off),
     statistical(&["blockalign", "ba"], "random places are multiples of this; without a map", |job, value| {
         value.by_direction(&mut job.align, |align| sectors(align.number(1)?))
     }),
@@ -198,12 +198,16 @@ pub(super) static OPTIONS: &[JobOption] = &[
         ..nothing(&["ioengine"], "requests go to the simulated drive, iodepth at a time")
     },
     exact(&["iodepth"], "requests in flight", |job, value| put(&mut job.iodepth, value.number(1))),
-    refused(&["iodepth_batch", "iodepth_batch_submit"], "one by one", one),
-    refused(&["iodepth_batch_complete_min", "iodepth_batch_complete"], "one by one", one),
-    refused(&["iodepth_batch_complete_max"], "one by one", one),
+    refused(&["iodepth_batch", "iodepth_batch_submit"], "requests are sent one at a time", one),
+    refused(
+        &["iodepth_batch_complete_min", "iodepth_batch_complete"],
+        "completions are taken one at a time",
+        one,
+    ),
+    refused(&["iodepth_batch_complete_max"], "completions are taken one at a time", one),
     refused(&["iodepth_low"], "the queue is kept full", off),
     refused(&["serialize_overlap"], "requests are not held back", off),
-    refused(&["io_submit_mode"], "inline", |_, value| value.choice(&[("inline", ())])),
+    refused(&["io_submit_mode"], "only `inline`", |_, value| value.choice(&[("only `inline`", ())])),
     nothing(
         &["userspace_reap", "hipri", "hipri_percentage", "fixedbufs", "registerfiles", "nonvectored"],
         "no host",
@@ -217,14 +221,14 @@ pub(super) static OPTIONS: &[JobOption] = &[
     exact(&["thinktime"], "a pause after thinktime_blocks requests", |job, value| {
         put(&mut job.thinktime_ns, value.time(MICROSECOND))
     }),
-    nothing(&["thinktime_spin"], "a pause is a pause"),
+    nothing(&["thinktime_spin"], "a pause takes no processor time here"),
     exact(&["thinktime_blocks"], "requests between pauses", |job, value| {
         put(&mut job.thinktime_blocks, value.number(1))
     }),
     exact(&["thinktime_blocks_type"], "counted when they complete or when they are issued", |job, value| {
         put(&mut job.thinktime_at_issue, value.choice(&[("complete", false), ("issue", true)]))
     }),
-    refused(&["thinktime_iotime"], "pauses come by requests", off),
+    refused(&["thinktime_iotime"], "pauses are counted in requests", off),
     statistical(&["rate"], "bytes per second, for reads, writes, trims", |job, value| {
         rates(&mut job.rate, value)
     }),
