@@ -141,5 +141,6 @@ pub use time_spent::{Spent, TimeSpent};
 pub use timeline::TimelineSpec;
 pub use versions::{Kept, Versions, VersionsSpec, read_kept};
 
-/// A hash of all sources that decide what a drive does, in 16 digits: programs with the same hash give the same results.
+/// A hash of all sources that decide what a drive does, in 16 digits: programs with the same hash give the same
+/// results.
 pub const SOURCES: &str = env!("WORDLINE_SOURCES");

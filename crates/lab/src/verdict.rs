@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 /// What bounds a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// `overloaded`: the run takes over 10 % and over 20 ms longer than its requests take to arrive. `bursts`: half of all
-    /// latency falls in windows that take at most half of the time, and whose requests take five times as long as the
-    /// median window's. `closed`: requests come as the drive answers. `busy`, `idle`: the drive keeps up. Empty if no
-    /// time is simulated.
+    /// `overloaded`: the run takes over 10 % and over 20 ms longer than its requests take to arrive. `bursts`: half of
+    /// all latency falls in windows that take at most half of the time, and whose requests take five times as long as
+    /// the median window's. `closed`: requests come as the drive answers. `busy`, `idle`: the drive keeps up. Empty if
+    /// no time is simulated.
     pub state: String,
     /// The busiest part, if it is busy 80 % of the time: `dies` (their arrays, or all their work if no other part
     /// is as busy), `channels`, `link` or `firmware`; `busiest die` or `busiest channel` if only that one is;

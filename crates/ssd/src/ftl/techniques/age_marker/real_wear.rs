@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "real_wear";
 /// What it does.
-pub const SUMMARY: &str = "errors after a year (N12), estimated from cycles, erase time, errors right after programming and dwell";
+pub const SUMMARY: &str =
+    "errors after a year (N12), from cycles, erase time, errors right after programming and dwell";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear sections 3.2 and 3.3, Eq. 3.1";
 /// What it costs.
