@@ -125,7 +125,7 @@ impl Ftl {
         self.offer_to(slot, (lpn, bytes), said, first, Offer::New);
     }
 
-    /// A unit that the host has not written is programmed once more ([`Ftl::leaves`]).
+    /// A unit that the host has not written is programmed once more, as its separation asks.
     pub fn offer_promoted(&mut self, slot: SlotId, lpn: Lpn, bytes: u32) {
         self.offer_to(slot, (lpn, bytes), Said::default(), false, Offer::Promoted);
     }
