@@ -184,7 +184,9 @@ fn drive_of(blocks: u32, pages: u32, over_provisioning: f64) -> DriveConfig {
 }
 
 fn policy_of(drive: &mut Drive) -> &mut Policy {
-    let crate::ftl::stream::Policy::Midas(policy) = &mut drive.state.ftl.separation.policy else { unreachable!() };
+    let crate::ftl::stream::Policy::Midas(policy) = &mut drive.state.ftl.separation.policy else {
+        unreachable!()
+    };
     policy
 }
 

@@ -77,7 +77,6 @@ pub struct Seen {
     pub dwell_ln_q8: u32,
 }
 
-
 /// An estimate of N12 over what is corrected: a constant and factors, in 1/2^32 of 1/4096 of a life.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Estimate {

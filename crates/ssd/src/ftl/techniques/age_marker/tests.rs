@@ -247,5 +247,8 @@ fn blocks_of_a_cache_have_no_ages() {
     let mut cfg = varied(60, "real_wear");
     cfg.slc_cache.select("fixed").expect("a policy");
     let message = cfg.validate().expect_err("it is refused").to_string();
-    assert!(message.contains("ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\""), "{message}");
+    assert!(
+        message.contains("ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\""),
+        "{message}"
+    );
 }

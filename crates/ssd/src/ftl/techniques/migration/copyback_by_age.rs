@@ -91,8 +91,9 @@ mod tests {
     fn limits_fall_with_age() {
         let mut policy = Policy::new(&Params::default());
         policy.learn(&CellModel::preset("tlc_48l").expect("a shipped part"));
-        let limit =
-            |percent: u32| policy.limit(&Worn { left_q8: 64 * 256 * (100 - percent) / 100, ..Worn::default() });
+        let limit = |percent: u32| {
+            policy.limit(&Worn { left_q8: 64 * 256 * (100 - percent) / 100, ..Worn::default() })
+        };
         assert_eq!([10, 20, 30, 40, 50, 60, 70, 80, 90, 100].map(limit), [5, 5, 5, 4, 2, 1, 1, 0, 0, 0]);
         // By hand: at .48 N12 = 30.7, N0 = 9.4, 33.3 / 10.9 = 3.06; at .58 37.1, 11.4, 26.9 / 12.9 = 2.08;
         // at .74 47.4, 14.7, 16.6 / 16.2 = 1.03.

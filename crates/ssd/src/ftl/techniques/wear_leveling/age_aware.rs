@@ -2,8 +2,8 @@
 //! lets the young one work: as `static_swap`, by age and not by erases, so that every block lives as long as it can.
 
 use super::Member;
-use crate::ftl::tables::worn::LIFE;
 use crate::ftl::tables::blocks::{BlockState, LaneView};
+use crate::ftl::tables::worn::LIFE;
 use serde::{Deserialize, Serialize};
 
 /// Name in configurations.

@@ -103,7 +103,12 @@ fn policies_choose_closed_blocks_only() {
             let view = blocks.lane_view(&layout, LaneId(0), 0);
             let block = Policy::build(&config).choose(&view, round);
             assert!(block.is_none_or(|block| view.state(block) == BlockState::Closed));
-            assert_eq!(Policy::build(&config).choose(&view, round), block, "{} goes the same way twice", member.name);
+            assert_eq!(
+                Policy::build(&config).choose(&view, round),
+                block,
+                "{} goes the same way twice",
+                member.name
+            );
             chosen += u32::from(block.is_some());
         }
         assert_eq!(chosen > 0, Policy::build(&config).acts(), "{}", member.name);
@@ -132,8 +137,10 @@ impl LanePolicy for ByFunction {
 fn given(function: fn(&LaneCall<'_>) -> Result<Option<u32>, String>) -> Drive {
     let mut cfg = one_lane(64);
     cfg.wear_leveling.select("external").expect("a policy");
-    let policies =
-        ExternalPolicies { wear_leveling: Some(Box::new(ByFunction(function))), ..ExternalPolicies::default() };
+    let policies = ExternalPolicies {
+        wear_leveling: Some(Box::new(ByFunction(function))),
+        ..ExternalPolicies::default()
+    };
     hot_and_cold(Drive::with_policies(&cfg, policies).expect("a drive"), 100)
 }
 
@@ -150,7 +157,8 @@ fn swap(call: &LaneCall<'_>) -> Result<Option<u32>, String> {
 
 #[test]
 fn a_policy_from_outside_makes_the_drive_that_its_answers_make() {
-    let (outside, inside) = (given(swap), hot_and_cold(Drive::new(&swapping(64, 2, 4)).expect("a drive"), 100));
+    let (outside, inside) =
+        (given(swap), hot_and_cold(Drive::new(&swapping(64, 2, 4)).expect("a drive"), 100));
     assert_eq!(outside.external().fault(), None);
     assert_eq!((outside.event_hash(), outside.stats()), (inside.event_hash(), inside.stats()));
     assert!(inside.stats().ftl.moved_units[Cause::WearLeveling as usize] > 0, "wear was leveled");
@@ -168,7 +176,8 @@ fn wear_that_is_leveled_wrongly_is_leveled_no_more() {
     let fault = wrong.external().fault().expect("a fault");
     assert_eq!((fault.family, fault.call), ("ftl.wear_leveling", 20));
     assert_eq!(fault.found, "block 999 of 64");
-    let free = given(|call| Ok((0..call.lane.len()).find(|&block| call.lane.state(block) == BlockState::Free)));
+    let free =
+        given(|call| Ok((0..call.lane.len()).find(|&block| call.lane.state(block) == BlockState::Free)));
     assert!(free.external().fault().expect("a fault").found.ends_with("which is free"));
 }
 
@@ -178,7 +187,8 @@ fn its_open_block_is_counted_among_the_spare_ones() {
     let text = "preset = \"m64\"\n[drive]\nlogical_gib = 9.0\n[nand.geometry]\nblocks_per_plane = 40\n";
     let resolved = |text: &str| resolve(&[Layer::file("drive.toml", text)], &[]);
     resolved(text).expect("a drive");
-    let message = resolved(&format!("{text}[ftl.wear_leveling]\npolicy = \"static_swap\"")).unwrap_err().to_string();
+    let message =
+        resolved(&format!("{text}[ftl.wear_leveling]\npolicy = \"static_swap\"")).unwrap_err().to_string();
     assert!(message.contains("at least 5 spare") && message.contains("3 open"), "{message}");
 }
 
