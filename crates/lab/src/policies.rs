@@ -36,6 +36,12 @@ impl PolicyConfig {
     }
 }
 
+/// Whether a drive asks for a policy of a family from outside.
+fn is_asked(config: &DriveConfig, family: Family) -> bool {
+    let section = format!("ftl.{}", family.name());
+    config.asks_for_policies().into_iter().any(|(info, is_asked)| is_asked && info.section() == section)
+}
+
 /// An external policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExternalPolicy {
@@ -133,8 +139,8 @@ impl Libraries {
         allowed: Allowed,
     ) -> Result<Self, Refused> {
         let mut all = Vec::new();
-        for (family, (_, is_asked)) in Family::ALL.into_iter().zip(config.asks_for_policies()) {
-            let Some(path) = table.library(family).filter(|_| is_asked) else { continue };
+        for family in Family::ALL {
+            let Some(path) = table.library(family).filter(|_| is_asked(config, family)) else { continue };
             let key = format!("policy.{}", family.name());
             let origin = origins.get(&key);
             let is_of_file = origin.is_none_or(&of_file);
@@ -201,9 +207,9 @@ impl Libraries {
 
     /// Names that `[policy]` has for families whose policy is another: for a person.
     pub(crate) fn unused(config: &DriveConfig, table: &PolicyConfig) -> Vec<String> {
-        let all = Family::ALL.into_iter().zip(config.asks_for_policies());
-        let unused = all.filter(|(family, (_, is_asked))| !is_asked && table.library(*family).is_some());
-        let told = |(family, _): (Family, _)| {
+        let is_unused = |family: &Family| !is_asked(config, *family) && table.library(*family).is_some();
+        let unused = Family::ALL.into_iter().filter(is_unused);
+        let told = |family: Family| {
             let name = family.name();
             format!("policy.{name} is not used: ftl.{name}.policy is not \"external\"")
         };
