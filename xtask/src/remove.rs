@@ -150,8 +150,6 @@ fn cargo(copy: &Path, place: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(arguments).arg("--quiet").current_dir(copy);
     command.env("CARGO_TARGET_DIR", place.join("target")).env("RUSTFLAGS", "-D warnings");
-    // A seed draws another random drive where there is less to draw from: what is known of the usual ones is not asked.
-    command.env("WORDLINE_MODEL_FROM", "0");
     let ended = command.status().map_err(|error| format!("cargo does not run: {error}"))?;
     if ended.success() { Ok(()) } else { Err(format!("cargo {}: {ended}", arguments.join(" "))) }
 }

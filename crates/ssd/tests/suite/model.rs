@@ -25,6 +25,7 @@ use self::setup::{random_caching, random_locked_replicas, random_locks, random_s
 use self::tally::Tally;
 use self::traffic::Run;
 use self::traffic::cuts::{CutTally, Lapse};
+use crate::support::every::has;
 use crate::support::{hints, soaked, variable};
 use ssd::ftl::sanitize;
 use ssd::observe::{ChipEffect, Effect, Source};
@@ -431,7 +432,7 @@ fn a_drive_that_loses_data_says_so() {
                 && tally.reclaimed > soaked(1_000),
             "{tally:?}"
         );
-        assert!(tally.read_by_age > 10_000, "{tally:?}");
+        assert!(tally.read_by_age > 10_000 || !has("ftl.age_marker"), "{tally:?}");
     }
 }
 
