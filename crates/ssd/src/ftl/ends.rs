@@ -65,7 +65,8 @@ impl Ftl {
         self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         if self.locks.are_on() && self.locks.lists.next_crowded(&self.tables, &self.work, lane).is_some() {
             // What must leave pages is asked before others take the lane's operations; both are, one after the other,
-            // once what was issued before is read from where it then was.
+            // once what was issued before is read from where it then was. Until then the host need not wait for moves.
+            self.space.allocator.forget_refusals(lane);
             self.work.looks.soon(lane);
         } else {
             self.pump_lane(flash, lane);
