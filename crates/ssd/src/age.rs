@@ -18,6 +18,7 @@
 use crate::config::Problem;
 use crate::flash::Flash;
 use crate::ftl::Ftl;
+use crate::ftl::techniques::Shown;
 use crate::nand::Chip;
 use crate::nand::aging::build::dwell_of;
 use crate::nand::aging::tables::{Dwell, MOST_CYCLES, TICKS_PER_MINUTE};
@@ -490,7 +491,8 @@ impl AgeStep {
         let before: Vec<u32> = (0..chip.blocks()).map(|block| chip.erase_count(block)).collect();
         chip.cycle_to(to, dwell);
         for counted in (0..).zip(before).filter(|(_, before)| *before < to) {
-            ftl.note_cycles(chip, counted, rest);
+            let (physical, before) = counted;
+            ftl.techniques.shown(physical, Shown::Cycled { before, ticks: rest }, chip, &mut ftl.work.counts);
         }
         ftl.reclaim.forget_reads_of_younger(&ftl.tables, to);
         for block in (0..ftl.tables.layout.blocks()).map(BlockId) {

@@ -33,7 +33,8 @@ impl Reports<'_> {
 
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.
     pub fn streams(self) -> (stream::Report, u32) {
-        self.state.ftl.stream_report()
+        let ftl = &self.state.ftl;
+        (ftl.separation.report(), ftl.space.allocator.most_open())
     }
 
     /// How many blocks the cache of one bit a cell has, and should have.

@@ -102,7 +102,7 @@ impl Ftl {
         if destaged {
             self.space.ring.lane_mut(lane).leaving -= 1;
         }
-        let is_spent = self.is_spent(block);
+        let is_spent = self.techniques.is_spent(block, &self.tables, &mut self.work.counts);
         if self.tables.blocks.is_failing(block) || is_spent {
             self.retire(block);
         } else {

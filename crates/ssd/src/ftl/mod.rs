@@ -55,7 +55,7 @@ pub use tables::Place;
 use tables::Tables;
 use tables::blocks::BlockState;
 use tables::facts::FactsTable;
-use techniques::{Seen, Techniques};
+use techniques::{Seen, Shown, Techniques};
 use work::Work;
 use write::direct::Direct;
 use write::gather::Gather;
@@ -294,9 +294,23 @@ impl Ftl {
         TableBytes { all, read_reclaim, locks }
     }
 
-    /// What the separator of data has found, and the most blocks that streams have had open in one lane.
-    pub fn stream_report(&self) -> (stream::Report, u32) {
-        (self.separation.report(), self.space.allocator.most_open())
+    /// Above those chips, which are fresh.
+    pub(crate) fn above(mut self, chip: &mut Chip) -> Self {
+        self.techniques.learn(chip);
+        self.outbox.reserve(self.techniques.operations_at_most());
+        self
+    }
+
+    /// Age of a physical block, in 1/4096 of its life; 0 where nothing tells it.
+    pub(crate) fn age_q12(&self, chip: &Chip, physical: u32) -> u32 {
+        self.techniques.worn(physical, chip.erase_count(physical)).age_q12
+    }
+
+    /// The flash is told how old all blocks are.
+    pub(crate) fn tell_wear(&self, flash: &mut Flash) {
+        for physical in 0..flash.chip.blocks() {
+            flash.note_age(physical, self.age_q12(&flash.chip, physical));
+        }
     }
 
     /// Ages a block of the firmware's numbering, chips included.
@@ -306,7 +320,8 @@ impl Ftl {
             let physical = self.tables.layout.member(block, k).block;
             let before = flash.chip.erase_count(physical);
             flash.chip.set_erase_count(physical, cycles);
-            self.note_cycles(&mut flash.chip, (physical, before), None);
+            let shown = Shown::Cycled { before, ticks: None };
+            self.techniques.shown(physical, shown, &mut flash.chip, &mut self.work.counts);
         }
         self.update_wear(flash, block);
     }

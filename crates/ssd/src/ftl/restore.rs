@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use super::tables::blocks::BlockState;
-use super::techniques::{Configs, Seen};
+use super::techniques::Seen;
 use super::work::job::Job;
 use super::work::lane::{LaneWork, RECLAIM};
 use crate::flash::Flash;
@@ -61,12 +61,6 @@ impl Ftl {
         self.work.restored(fresh.work)?;
         self.check_pages(flash)?;
         self.check(flash)
-    }
-
-    /// Cleans by the policies of another from now on, as far as they are others: those begin cold.
-    pub(crate) fn clean_by(&mut self, other: &Ftl, changed: (bool, bool), [from, to]: [&Configs<'_>; 2]) {
-        self.cleaning.changed(&other.cleaning, changed);
-        self.techniques.changed(from, to, &other.techniques);
     }
 
     /// Units that an operation carries, its lane or block, and its mode.

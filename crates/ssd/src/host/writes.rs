@@ -265,7 +265,7 @@ fn drop_slots(lpn: Lpn, slots: &mut Slots, commands: &mut Commands, b: &mut Belo
             SlotState::Merging => {}
             state => {
                 if state == SlotState::Gathered {
-                    b.ftl.withdraw(slot);
+                    b.ftl.gather.take(slot);
                 }
                 slots.release(slot, b);
             }

@@ -10,7 +10,7 @@ use crate::flash::op::{Cause, Op};
 use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
-use crate::ftl::techniques::Seen;
+use crate::ftl::techniques::{Seen, Shown};
 use crate::ftl::work::COMING_BY_READS;
 use crate::ftl::write::open::Allocated;
 use crate::ftl::write::waits::Lack;
@@ -78,7 +78,7 @@ impl Ftl {
             }
             self.tell_late_erase(block, &op);
         }
-        let is_spent = self.is_spent(block);
+        let is_spent = self.techniques.is_spent(block, &self.tables, &mut self.work.counts);
         !self.tables.blocks.is_failing(block) && !is_spent
     }
 
@@ -140,7 +140,7 @@ impl Ftl {
         if is_last && self.locks.are_on() {
             self.locks.note_late_erase(&self.tables, &mut self.work, block);
         }
-        let is_spent = is_last && self.is_spent(block);
+        let is_spent = is_last && self.techniques.is_spent(block, &self.tables, &mut self.work.counts);
         self.after_program(block, op.outcome == Outcome::Fail || is_spent);
     }
 
@@ -276,5 +276,36 @@ impl Ftl {
             let (erases, seen) = (work.erases, Seen { tables: &self.tables, chip: &flash.chip });
             self.techniques.emptied(lane, erases, &seen);
         }
+    }
+
+    /// A member of a block was erased.
+    #[inline]
+    pub(in crate::ftl) fn member_erased(&mut self, flash: &mut Flash, block: BlockId, physical: u32) {
+        if self.techniques.tell_wear() {
+            let at_once = flash.is_instant();
+            self.shown(flash, block, physical, Shown::Erased { at_once });
+        }
+    }
+
+    /// A physical block is measured, and so is the age of the block that it is a member of.
+    pub(in crate::ftl) fn shown(&mut self, flash: &mut Flash, block: BlockId, physical: u32, what: Shown) {
+        self.techniques.shown(physical, what, &mut flash.chip, &mut self.work.counts);
+        self.update_wear(flash, block);
+    }
+
+    /// A block is as worn as its most worn member.
+    pub(in crate::ftl) fn update_wear(&mut self, flash: &mut Flash, block: BlockId) {
+        if !self.techniques.tell_wear() {
+            return;
+        }
+        let mut age = 0;
+        for k in 0..self.tables.layout.span {
+            let physical = self.tables.layout.member(block, k).block;
+            let own = self.techniques.worn(physical, flash.chip.erase_count(physical)).age_q12;
+            flash.note_age(physical, own);
+            age = age.max(own);
+        }
+        self.tables.blocks.set_wear_q12(block, age as u16);
+        self.work.counts.age_q12_max = self.work.counts.age_q12_max.max(age);
     }
 }

@@ -108,7 +108,7 @@ impl Cleaning {
     }
 
     /// Goes by the policies of another from now on, as far as they are others: those begin cold.
-    pub(in crate::ftl) fn changed(&mut self, other: &Cleaning, (victim, trigger): (bool, bool)) {
+    pub(crate) fn changed(&mut self, other: &Cleaning, (victim, trigger): (bool, bool)) {
         if victim {
             self.victim = other.victim.clone();
         }
@@ -205,22 +205,16 @@ impl Ftl {
         if !is_worth_it(tables, block) {
             return false;
         }
-        self.note_victim(block);
-        self.begin(lane, block, Cause::Cleaning)
-    }
-
-    /// Cleaning begins to empty a block.
-    fn note_victim(&mut self, block: BlockId) {
-        let Ftl { separation, tables, space, work, .. } = self;
         let stream = space.allocator.streams().of_policy(tables.blocks.stream(block));
         let (live, units) = (tables.blocks.live(block), tables.layout.data_units_per_block());
-        let (lane, clock) = (tables.layout.lane_of(block), tables.clock);
+        let clock = tables.clock;
         if space.ring.is_used() {
             space.ring.lane_mut(lane).had_turn = false;
         }
         work.counts.note_victim(usize::from(separation.policy.class(stream)), live, units);
         let (opened, filled) = (tables.blocks.opened_at(block), clock - tables.blocks.age(block, clock));
         separation.policy.on_victim(Victim { stream, lane, opened, filled, clock, live, units });
+        self.begin(lane, block, Cause::Cleaning)
     }
 
     /// Looks whether a lane is to be cleaned.

@@ -296,7 +296,7 @@ macro_rules! list {
             }
 
             /// Goes on by another configuration, where that may change at any time: those that differ begin cold.
-            pub(in crate::ftl) fn changed(&mut self, from: &Configs<'_>, to: &Configs<'_>, fresh: &Techniques) {
+            pub(crate) fn changed(&mut self, from: &Configs<'_>, to: &Configs<'_>, fresh: &Techniques) {
                 $(if from.$folder != to.$folder {
                     self.$folder = fresh.$folder.clone();
                 })*
@@ -414,8 +414,11 @@ macro_rules! list {
                 false $(|| self.has(Which::$folder) && self.$folder.tells_wear())*
             }
 
-            /// A physical block is measured; see [`Technique::shown`].
-            pub(in crate::ftl) fn shown(&mut self, block: u32, what: Shown, chip: &mut Chip, counts: &mut FtlCounts) {
+            /// A physical block is measured, if any tells wear; see [`Technique::shown`].
+            pub(crate) fn shown(&mut self, block: u32, what: Shown, chip: &mut Chip, counts: &mut FtlCounts) {
+                if !self.tell_wear() {
+                    return;
+                }
                 let seen = chip.telemetry(block);
                 let measured = Measured { what, seen, chip };
                 $(if self.has(Which::$folder) { self.$folder.shown(block, &measured, counts); })*
@@ -454,7 +457,7 @@ macro_rules! list {
 
             /// See [`Technique::off_bits`].
             // tidy: allow(float): called when a drive is built
-            pub(in crate::ftl) fn off_bits(&self, chip: &Chip) -> Option<[f64; 2]> {
+            pub(crate) fn off_bits(&self, chip: &Chip) -> Option<[f64; 2]> {
                 $(if let Some(off) = self.$folder.off_bits(chip) { return Some(off); })*
                 None
             }

@@ -205,7 +205,7 @@ impl Gather {
 
     /// A unit waits no more.
     #[inline]
-    pub(in crate::ftl) fn take(&mut self, slot: SlotId) {
+    pub(crate) fn take(&mut self, slot: SlotId) {
         self.unlink(slot.0);
     }
 

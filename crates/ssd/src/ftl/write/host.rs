@@ -182,11 +182,6 @@ impl Ftl {
         }
     }
 
-    /// A unit that waits is trimmed.
-    pub fn withdraw(&mut self, slot: SlotId) {
-        self.gather.take(slot);
-    }
-
     /// A unit that is being programmed is trimmed, or about to be: the program is in vain for it. What has not begun
     /// programs nothing in its place; of what has, its page is exposed as soon as it is there.
     pub fn withdraw_program(&mut self, flash: &mut Flash, id: OpId, place: u8) {
