@@ -431,7 +431,7 @@ impl AgeStep {
 
     /// Policies against read disturb know what blocks stand up to some age.
     fn check_table(&self, ftl: &Ftl, chip: &Chip) -> Result<(), AgeError> {
-        let most = ftl.reclaim.most_cycles_told_apart();
+        let most = ftl.moves.media.reclaim.most_cycles_told_apart();
         match *self {
             AgeStep::Cycle { to, .. } if chip.ages() && to > most => {
                 let allowed = format!(
@@ -464,7 +464,7 @@ impl AgeStep {
         ftl: &mut Ftl,
         flash: &mut Flash,
     ) -> Result<(), AgeError> {
-        let seen = (0..).zip(ftl.tables.blocks.erase_counts()).find(|(_, seen)| *seen > to);
+        let seen = (0..).zip(ftl.moves.media.tables.blocks.erase_counts()).find(|(_, seen)| *seen > to);
         if let Some((block, seen)) = seen {
             return Err(AgeError::CyclesGoDown { block, seen, to });
         }
@@ -492,10 +492,15 @@ impl AgeStep {
         chip.cycle_to(to, dwell);
         for counted in (0..).zip(before).filter(|(_, before)| *before < to) {
             let (physical, before) = counted;
-            ftl.techniques.shown(physical, Shown::Cycled { before, ticks: rest }, chip, &mut ftl.work.counts);
+            ftl.moves.media.techniques.shown(
+                physical,
+                Shown::Cycled { before, ticks: rest },
+                chip,
+                &mut ftl.moves.media.work.counts,
+            );
         }
-        ftl.reclaim.forget_reads_of_younger(&ftl.tables, to);
-        for block in (0..ftl.tables.layout.blocks()).map(BlockId) {
+        ftl.moves.media.reclaim.forget_reads_of_younger(&ftl.moves.media.tables, to);
+        for block in (0..ftl.moves.media.tables.layout.blocks()).map(BlockId) {
             ftl.set_erase_count(flash, block, to);
         }
         Ok(())
@@ -535,7 +540,13 @@ impl AgeStep {
             });
         }
         chip.disturb(reads, wordline);
-        ftl.reclaim.note_disturb(&ftl.tables, &mut ftl.work, flash, reads, wordline);
+        ftl.moves.media.reclaim.note_disturb(
+            &ftl.moves.media.tables,
+            &mut ftl.moves.media.work,
+            flash,
+            reads,
+            wordline,
+        );
         Ok(())
     }
 }

@@ -60,14 +60,14 @@ pub struct Blocks<'a> {
 impl Blocks<'_> {
     /// All of them, lane by lane. Takes a look at every block, and where cells age at every page.
     pub fn table(self) -> Vec<BlockRow> {
-        (0..self.ftl.tables.layout.blocks())
+        (0..self.ftl.moves.media.tables.layout.blocks())
             .map(|block| row(self.ftl, &self.flash.chip, BlockId(block)))
             .collect()
     }
 
     /// The lanes and what is in them. Takes a look at every block.
     pub fn lanes(self) -> Lanes {
-        let (layout, blocks) = (&self.ftl.tables.layout, &self.ftl.tables.blocks);
+        let (layout, blocks) = (&self.ftl.moves.media.tables.layout, &self.ftl.moves.media.tables.blocks);
         let mut lanes = Lanes {
             blocks: layout.blocks_per_lane,
             units: layout.data_units_per_block(),
@@ -83,22 +83,23 @@ impl Blocks<'_> {
 
     /// Mapping units that consecutive writes put in one lane before they go on to the next.
     pub fn stripe_units(self) -> u32 {
-        self.ftl.tables.layout.pages_per_turn * self.ftl.tables.layout.units_per_page
+        self.ftl.moves.media.tables.layout.pages_per_turn * self.ftl.moves.media.tables.layout.units_per_page
     }
 
     /// Pages that can hold data.
     pub fn pages(self) -> u64 {
-        u64::from(self.ftl.tables.layout.blocks()) * u64::from(self.ftl.tables.layout.pages_per_block)
+        u64::from(self.ftl.moves.media.tables.layout.blocks())
+            * u64::from(self.ftl.moves.media.tables.layout.pages_per_block)
     }
 
     /// Erase counts of all that are in use.
     pub fn erase_counts(self) -> Vec<u32> {
-        self.ftl.tables.blocks.erase_counts().collect()
+        self.ftl.moves.media.tables.blocks.erase_counts().collect()
     }
 
     /// Erases of those in use, and how many were retired.
     pub fn wear(self) -> Wear {
-        let blocks = &self.ftl.tables.blocks;
+        let blocks = &self.ftl.moves.media.tables.blocks;
         let mut wear = Wear { retired: blocks.retired(), min: u32::MAX, ..Wear::default() };
         for count in blocks.erase_counts() {
             wear.blocks += 1;
@@ -112,23 +113,23 @@ impl Blocks<'_> {
 
     /// Of each that is full: the host units written since it was filled, and its live units. Lane by lane.
     pub fn full(self) -> Vec<(u64, u32)> {
-        self.ftl.tables.full_blocks().collect()
+        self.ftl.moves.media.tables.full_blocks().collect()
     }
 
     /// Age of a physical block as the firmware estimates it, in 1/4096 of its life; 0 where it does not.
     pub fn age_q12(self, block: u32) -> u32 {
-        self.ftl.age_q12(&self.flash.chip, block)
+        self.ftl.moves.media.age_q12(&self.flash.chip, block)
     }
 
     /// The most that any page with live data is disturbed now, in 1/4096 of what it stands; `None` where cells do not
     /// age. Takes a look at every wordline. With `FtlCounts::disturbed_q12_max` it is the smallest margin of a run.
     pub fn worst_disturb_q12(self) -> Option<u32> {
-        self.ftl.tables.worst_disturb_q12(self.flash)
+        self.ftl.moves.media.tables.worst_disturb_q12(self.flash)
     }
 }
 
 fn row(ftl: &Ftl, chip: &Chip, block: BlockId) -> BlockRow {
-    let (layout, blocks) = (&ftl.tables.layout, &ftl.tables.blocks);
+    let (layout, blocks) = (&ftl.moves.media.tables.layout, &ftl.moves.media.tables.blocks);
     let members = (0..layout.span).map(|k| layout.member(block, k).block);
     let programmed: u32 = members.clone().map(|member| chip.programmed_pages(member)).sum();
     let pages = members.flat_map(|member| (0..chip.programmed_pages(member)).map(move |page| (member, page)));
@@ -142,7 +143,7 @@ fn row(ftl: &Ftl, chip: &Chip, block: BlockId) -> BlockRow {
         programmed_units: programmed * layout.units_per_page,
         erases: blocks.erase_count(block),
         wear_q12: blocks.wear_q12(block),
-        age_units: is_full.then(|| ftl.tables.age_of(block)),
+        age_units: is_full.then(|| ftl.moves.media.tables.age_of(block)),
         stream: Some(blocks.stream(block)).filter(|stream| *stream != StreamId::NONE).map(|stream| stream.0),
         mode: blocks.mode(block),
         one_bit: blocks.is_one_bit(block),

@@ -95,7 +95,7 @@ impl State {
             chip.erase_count(block)
         });
         let mut ftl = ftl.above(&mut chip);
-        let read_voltage = cfg.voltages(&chip, ftl.techniques.off_bits(&chip))?;
+        let read_voltage = cfg.voltages(&chip, ftl.moves.media.techniques.off_bits(&chip))?;
         let host = host.above(&ftl);
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;

@@ -14,28 +14,29 @@ pub struct Contents<'a> {
 impl Contents<'_> {
     /// Mapping units of flash.
     pub fn units(self) -> u32 {
-        self.ftl.tables.map.physical()
+        self.ftl.moves.media.tables.map.physical()
     }
 
     /// Where a unit of flash is: its physical block, counted over the drive, and its page there.
     pub fn place_of(self, unit: Pun) -> (u32, u32) {
-        let layout = &self.ftl.tables.layout;
+        let layout = &self.ftl.moves.media.tables.layout;
         let at = layout.locate(layout.page_of_unit(unit).0);
         (at.block, at.page)
     }
 
     /// What the spare area of a unit of flash says, its data alive or dead.
     pub fn spare_of(self, unit: Pun) -> Option<Spare> {
-        self.ftl.tables.spare_of(unit)
+        self.ftl.moves.media.tables.spare_of(unit)
     }
 
     /// The unit of flash that a logical unit is mapped to.
     pub fn mapped_to(self, lpn: Lpn) -> Option<Pun> {
-        Some(self.ftl.tables.map.lookup(lpn)).filter(|unit| unit.is_some())
+        Some(self.ftl.moves.media.tables.map.lookup(lpn)).filter(|unit| unit.is_some())
     }
 
     /// Whether a unit of flash holds the data of a logical unit as it is now: where that is mapped to, or a replica.
     pub fn lives_at(self, lpn: Lpn, unit: Pun) -> bool {
-        [self.ftl.tables.map.lookup(lpn), self.ftl.tables.replicas.get(lpn)].contains(&unit)
+        [self.ftl.moves.media.tables.map.lookup(lpn), self.ftl.moves.media.tables.replicas.get(lpn)]
+            .contains(&unit)
     }
 }

@@ -149,8 +149,8 @@ impl Drive {
     /// Nothing happens on a drive that does not look ahead.
     pub fn foresee(&mut self, foresight: Arc<Foresight>) -> Result<(), ForesightError> {
         self.ahead().check(&foresight)?;
-        self.state.ftl.separation.policy.foresee(&foresight);
-        self.state.ftl.page_classes.foresee(&foresight);
+        self.state.ftl.moves.separation.policy.foresee(&foresight);
+        self.state.ftl.moves.page_classes.foresee(&foresight);
         Ok(())
     }
 
@@ -174,12 +174,12 @@ impl Drive {
 
     /// Bytes of a mapping unit.
     pub fn unit_bytes(&self) -> u32 {
-        self.state.ftl.tables.layout.unit_bytes
+        self.state.ftl.moves.media.tables.layout.unit_bytes
     }
 
     /// Mapping units of the logical space.
     pub fn logical_units(&self) -> u32 {
-        self.state.ftl.tables.map.logical()
+        self.state.ftl.moves.media.tables.map.logical()
     }
 
     /// The drive's time: that of the last event or [`Drive::advance_to`].
@@ -265,7 +265,7 @@ impl Drive {
     #[inline]
     pub fn prefetch(&self, lba: Lba) {
         let lpn = self.state.host.unit_of(lba.0);
-        self.state.ftl.tables.map.prefetch(lpn as u32);
+        self.state.ftl.moves.media.tables.map.prefetch(lpn as u32);
     }
 
     /// Starts loading what a read of it will need of the chips' counters and the firmware's. Best some time after
@@ -273,7 +273,11 @@ impl Drive {
     #[inline]
     pub fn prefetch_read(&self, lba: Lba) {
         let lpn = self.state.host.unit_of(lba.0);
-        self.state.ftl.reclaim.prefetch_read(&self.state.ftl.tables, &self.state.flash, lpn as u32);
+        self.state.ftl.moves.media.reclaim.prefetch_read(
+            &self.state.ftl.moves.media.tables,
+            &self.state.flash,
+            lpn as u32,
+        );
     }
 
     /// Whether time passes.
@@ -317,7 +321,7 @@ impl Drive {
 impl Drive {
     /// Records effects from now on, or stops. While recording, take them often: they are kept until taken.
     pub fn record_effects(&mut self, on: bool) {
-        self.state.ftl.effects.record(on);
+        self.state.ftl.moves.media.effects.record(on);
         self.state.flash.steps.on = false;
         self.state.flash.note_listeners();
     }
@@ -325,14 +329,14 @@ impl Drive {
     /// Records what the chips do as well ([`Effect::Chip`]), or stops recording. What they are doing when it begins is
     /// told when it ends.
     pub fn record_chip_effects(&mut self, on: bool) {
-        self.state.ftl.effects.record_chips(on);
+        self.state.ftl.moves.media.effects.record_chips(on);
         self.state.flash.steps.on = on;
         self.state.flash.note_listeners();
     }
 
     /// Takes the oldest effect.
     pub fn pop_effect(&mut self) -> Option<Effect> {
-        self.state.ftl.effects.pop()
+        self.state.ftl.moves.media.effects.pop()
     }
 
     /// All counters. What dies and channels are doing now counts up to now.
@@ -434,8 +438,8 @@ mod tests {
         let mut drive = Drive::new(&cfg).unwrap();
         drive.fill(0, 64).unwrap();
         drive.set_executor(Executor::Timed);
-        drive.state.ftl.waits.lack(Lack::Page);
-        drive.state.ftl.waits.take_refusal(Lack::Page);
+        drive.state.ftl.moves.media.waits.lack(Lack::Page);
+        drive.state.ftl.moves.media.waits.take_refusal(Lack::Page);
         let command = |op, fua| Command { op, fua, sectors: 8, arrival: drive.now(), ..Command::default() };
         let commands =
             [command(OpCode::Write, true), Command { lba: Lba(64), ..command(OpCode::Read, false) }];

@@ -38,9 +38,9 @@ impl State {
         ensure(self.counted_since <= self.now && self.flash.now <= self.now, "the drive's time")?;
         let due = self.events.restored(fresh.events, self.now)?;
         self.silence.check_due(&due, self.now)?;
-        let layout = fresh.ftl.tables.layout.clone();
+        let layout = fresh.ftl.moves.media.tables.layout.clone();
         let looks = due.iter().filter(|event| event.1 == EventKind::LocksDue).count();
-        ensure(looks == usize::from(self.ftl.locks.lists.timer), "looks at locks that wait")?;
+        ensure(looks == usize::from(self.ftl.moves.media.locks.lists.timer), "looks at locks that wait")?;
         self.flash.restored(fresh.flash, &|op| layout.check_op(op))?;
         self.flash.check_due(&due)?;
         self.flash.set_instant(self.executor == Executor::Functional);
@@ -64,7 +64,7 @@ impl State {
         }
         self.now = now;
         self.flash.now = now;
-        self.ftl.locks.clocks.set_now(now);
+        self.ftl.moves.media.locks.clocks.set_now(now);
         if self.flash.chip.advance_clock(now) {
             self.ftl.on_tick(&self.flash.chip);
         }
@@ -80,8 +80,8 @@ impl State {
     pub(crate) fn apply_executor(&mut self, executor: Executor) {
         self.executor = executor;
         self.flash.set_instant(executor == Executor::Functional);
-        if executor == Executor::Functional && self.ftl.work.erases_lazily() {
-            self.ftl.erase_all_stale(&mut self.flash);
+        if executor == Executor::Functional && self.ftl.moves.media.work.erases_lazily() {
+            self.ftl.moves.media.erase_all_stale(&mut self.flash);
         }
     }
 
@@ -132,7 +132,7 @@ impl State {
     #[inline(never)]
     pub(crate) fn tell_lack(&mut self, now: SimTime) {
         if let Some(holders) = &mut self.flash.holders {
-            holders.programs.lack.tell(self.ftl.waits.is_wanted(Lack::Page), now);
+            holders.programs.lack.tell(self.ftl.moves.media.waits.is_wanted(Lack::Page), now);
         }
     }
 
@@ -147,21 +147,22 @@ impl State {
         } else {
             flash.on_event(kind, id, now, events);
         }
-        self.ftl.effects.tell_steps(&self.ftl.tables.layout, flash);
+        self.ftl.moves.media.effects.tell_steps(&self.ftl.moves.media.tables.layout, flash);
     }
 
     /// What was issued goes to the flash, where somebody listens.
     #[cold]
     #[inline(never)]
     fn give_told(&mut self) {
-        let (flash, ids, now, events) = (&mut self.flash, &self.ftl.outbox, self.now, &mut self.events);
+        let (flash, ids, now, events) =
+            (&mut self.flash, &self.ftl.moves.media.outbox, self.now, &mut self.events);
         if let Some(mut holders) = flash.holders.take() {
             holders.give(flash, ids, now, events);
             flash.holders = Some(holders);
         } else {
             flash.give(ids, now, events);
         }
-        self.ftl.effects.tell_steps(&self.ftl.tables.layout, flash);
+        self.ftl.moves.media.effects.tell_steps(&self.ftl.moves.media.tables.layout, flash);
     }
 
     /// Everything due strictly before `end` happens.
@@ -200,7 +201,12 @@ impl State {
                 is_news = !self.flash.done.is_empty();
             }
             EventKind::IdleCheck => self.on_idle_check(IdleWork::ALL[id as usize]),
-            EventKind::LocksDue => self.ftl.locks.on_locks_due(&self.ftl.tables, &mut self.ftl.work),
+            EventKind::LocksDue => self
+                .ftl
+                .moves
+                .media
+                .locks
+                .on_locks_due(&self.ftl.moves.media.tables, &mut self.ftl.moves.media.work),
             _ => {
                 let (host, mut below) = self.split();
                 let command = CommandId(id);
@@ -250,14 +256,14 @@ impl State {
     #[inline(always)]
     pub(crate) fn settle_event(&mut self) {
         let mut something_done = false;
-        match (&self.ftl.outbox[..], &self.flash.done[..]) {
+        match (&self.ftl.moves.media.outbox[..], &self.flash.done[..]) {
             (&[id], _) if self.executor == Executor::Timed => {
                 if self.flash.is_told {
                     self.give_told();
                 } else {
                     self.flash.give_alone(id, self.now, &mut self.events);
                 }
-                self.ftl.outbox.clear();
+                self.ftl.moves.media.outbox.clear();
             }
             (&[], &[id]) if Self::is_plain(self.flash.pool.get(id)) => {
                 self.on_read(id);
@@ -267,17 +273,17 @@ impl State {
             _ => {}
         }
         let State { ftl, flash, .. } = self;
-        let is_quiet = ftl.outbox.is_empty()
+        let is_quiet = ftl.moves.media.outbox.is_empty()
             && flash.done.is_empty()
-            && !ftl.work.has_new_candidates()
-            && ftl.waits.is_quiet(Lack::Page, something_done);
+            && !ftl.moves.media.work.has_new_candidates()
+            && ftl.moves.media.waits.is_quiet(Lack::Page, something_done);
         if !is_quiet {
             self.settle_all(something_done);
         }
     }
 
     fn settle_all(&mut self, something_done: bool) {
-        match self.ftl.locks.are_on() {
+        match self.ftl.moves.media.locks.are_on() {
             true => self.settle_locked(something_done),
             false => self.settle_kind::<false>(something_done),
         }
@@ -294,7 +300,7 @@ impl State {
         loop {
             something_done |= self.carry::<LOCKS>();
             // Try again only if something changed: an operation is done, or another program was refused.
-            let waits = &mut self.ftl.waits;
+            let waits = &mut self.ftl.moves.media.waits;
             let tries_again = waits.take_refusal(Lack::Page) || something_done;
             if !(waits.is_wanted(Lack::Page) && tries_again || waits.has_come(Lack::Page))
                 || !self.make_room()
@@ -307,7 +313,7 @@ impl State {
 
     /// Carries until nothing is left, where nobody waits for room.
     pub(crate) fn carry_all(&mut self) {
-        match self.ftl.locks.are_on() {
+        match self.ftl.moves.media.locks.are_on() {
             true => self.carry::<true>(),
             false => self.carry::<false>(),
         };
@@ -320,13 +326,14 @@ impl State {
         loop {
             self.empty_outbox();
             if self.flash.done.is_empty() {
-                if self.ftl.work.has_new_candidates() {
+                if self.ftl.moves.media.work.has_new_candidates() {
                     // Only now: what was issued before is read from where it then was.
-                    self.ftl.look_at_candidates(&mut self.flash);
+                    self.ftl.moves.look_at_candidates(&mut self.flash);
                     continue;
                 }
                 if LOCKS
-                    && (self.ftl.waits.is_watched() || self.ftl.locks.lists.lack_timer())
+                    && (self.ftl.moves.media.waits.is_watched()
+                        || self.ftl.moves.media.locks.lists.lack_timer())
                     && self.tend_locks()
                 {
                     continue;
@@ -362,33 +369,44 @@ impl State {
         if host.waits_for_locks() {
             host.after_locks(false, &mut below);
         }
-        if self.ftl.locks.renewals.are_on() {
-            self.ftl.locks.renew_locks(&self.ftl.tables, &mut self.ftl.work, self.now);
+        if self.ftl.moves.media.locks.renewals.are_on() {
+            self.ftl.moves.media.locks.renew_locks(
+                &self.ftl.moves.media.tables,
+                &mut self.ftl.moves.media.work,
+                self.now,
+            );
         }
-        if let Some(at) = self.ftl.locks.lists.next_at()
+        if let Some(at) = self.ftl.moves.media.locks.lists.next_at()
             && self.executor == Executor::Timed
         {
-            self.ftl.locks.lists.timer = true;
+            self.ftl.moves.media.locks.lists.timer = true;
             self.events.push(at.max(self.now), EventKind::LocksDue, 0);
         }
-        if self.ftl.work.has_new_candidates() || !self.ftl.outbox.is_empty() {
+        if self.ftl.moves.media.work.has_new_candidates() || !self.ftl.moves.media.outbox.is_empty() {
             return true;
         }
         if !self.host.waits_for_locks() {
             return false;
         }
-        if self.ftl.hurry_leaving(&mut self.flash) {
+        if self.ftl.moves.hurry_leaving(&mut self.flash) {
             return true;
         }
         if self.flash.pool.in_flight() > 0 {
             return false;
         }
         // What is to be locked finds no room to make the page free of what lives there.
-        if self.ftl.retry_locks(&mut self.flash) {
+        if self.ftl.moves.retry_locks(&mut self.flash) {
             return true;
         }
-        let given_up = self.ftl.locks.exposed.has_given_up(&self.ftl.tables.layout, &self.ftl.tables.blocks);
-        let reason = if given_up { Reason::NotSanitized } else { self.ftl.tables.blocks.why_no_room() };
+        let given_up = self
+            .ftl
+            .moves
+            .media
+            .locks
+            .exposed
+            .has_given_up(&self.ftl.moves.media.tables.layout, &self.ftl.moves.media.tables.blocks);
+        let reason =
+            if given_up { Reason::NotSanitized } else { self.ftl.moves.media.tables.blocks.why_no_room() };
         let (host, mut below) = self.split();
         host.end_in_read_only(reason, &mut below);
         host.after_locks(true, &mut below);
@@ -398,18 +416,18 @@ impl State {
     /// Gives what the translation layer has issued to the flash.
     #[inline(always)]
     fn empty_outbox(&mut self) {
-        if self.ftl.outbox.is_empty() {
+        if self.ftl.moves.media.outbox.is_empty() {
             return;
         }
         if self.executor == Executor::Timed {
             if self.flash.is_told {
                 self.give_told();
             } else {
-                self.flash.give(&self.ftl.outbox, self.now, &mut self.events);
+                self.flash.give(&self.ftl.moves.media.outbox, self.now, &mut self.events);
             }
-            self.ftl.outbox.clear();
+            self.ftl.moves.media.outbox.clear();
         } else {
-            self.ftl.apply_outbox(&mut self.flash);
+            self.ftl.moves.media.apply_outbox(&mut self.flash);
         }
     }
 
@@ -430,7 +448,7 @@ impl State {
         let op = self.flash.pool.get(id);
         let &Op { kind, cause, tag, .. } = op;
         if kind == OpKind::Read {
-            self.ftl.after_read(&self.flash, op);
+            self.ftl.moves.media.after_read(&self.flash, op);
             match cause {
                 Cause::Host => {
                     self.on_read(id);
@@ -467,21 +485,23 @@ impl State {
     /// Data waits for room, or room was made: programs go on, or more is cleaned, or the drive ends in read-only.
     /// Returns whether anything was started.
     fn make_room(&mut self) -> bool {
-        if self.ftl.waits.take_come(Lack::Page) || self.flash.pool.in_flight() == 0 {
+        if self.ftl.moves.media.waits.take_come(Lack::Page) || self.flash.pool.in_flight() == 0 {
             self.ftl.unpark();
         }
         let (host, mut below) = self.split();
         host.flush_some(&mut below);
-        let refused = self.ftl.waits.take_refusal(Lack::Page);
-        if !self.ftl.outbox.is_empty() {
+        let refused = self.ftl.moves.media.waits.take_refusal(Lack::Page);
+        if !self.ftl.moves.media.outbox.is_empty() {
             return true;
         }
-        if !self.ftl.waits.is_wanted(Lack::Page) {
+        if !self.ftl.moves.media.waits.is_wanted(Lack::Page) {
             return false;
         }
-        self.ftl.retry(&mut self.flash);
-        let may_come = || self.ftl.locks.are_on() || self.ftl.work.erases_lazily();
-        if !self.ftl.outbox.is_empty() || self.ftl.waits.has_come(Lack::Page) && may_come() {
+        self.ftl.moves.retry(&mut self.flash);
+        let may_come = || self.ftl.moves.media.locks.are_on() || self.ftl.moves.media.work.erases_lazily();
+        if !self.ftl.moves.media.outbox.is_empty()
+            || self.ftl.moves.media.waits.has_come(Lack::Page) && may_come()
+        {
             return true;
         }
         if self.flash.pool.in_flight() > 0 {
@@ -490,9 +510,9 @@ impl State {
         }
         if !refused {
             // Who was once refused a page was trimmed meanwhile, or waits for others to share it with.
-            self.ftl.waits.grant(Lack::Page, false);
+            self.ftl.moves.media.waits.grant(Lack::Page, false);
         } else if self.host.waits_for_room() {
-            let reason = self.ftl.tables.blocks.why_no_room();
+            let reason = self.ftl.moves.media.tables.blocks.why_no_room();
             let (host, mut below) = self.split();
             host.end_in_read_only(reason, &mut below);
             // What was answered so may wait for locks now, and nothing else would have those looked at.
@@ -512,7 +532,10 @@ impl State {
         let (host, mut below) = self.split();
         let status = host.read_at_once(lba, sectors, &mut below)?;
         let ftl = &self.ftl;
-        if ftl.work.has_new_candidates() || ftl.waits.has_come(Lack::Page) || !ftl.outbox.is_empty() {
+        if ftl.moves.media.work.has_new_candidates()
+            || ftl.moves.media.waits.has_come(Lack::Page)
+            || !ftl.moves.media.outbox.is_empty()
+        {
             self.settle();
         }
         self.fall_silent();
@@ -537,10 +560,10 @@ impl State {
             since: *counted_since,
             until: *now,
             host: *host.counts(),
-            ftl: ftl.work.counts.clone(),
+            ftl: ftl.moves.media.work.counts.clone(),
             flash: flash.counts_until(*now),
-            unit_bytes: ftl.tables.layout.unit_bytes,
-            units_per_page: ftl.tables.layout.units_per_page,
+            unit_bytes: ftl.moves.media.tables.layout.unit_bytes,
+            units_per_page: ftl.moves.media.tables.layout.units_per_page,
             cells_age: flash.chip.ages(),
         }
     }
@@ -548,7 +571,7 @@ impl State {
     /// Sets all counters back to zero.
     pub(crate) fn reset_counts(&mut self) {
         self.host.reset_counts();
-        self.ftl.work.counts = Default::default();
+        self.ftl.moves.media.work.counts = Default::default();
         self.flash.reset_counts(self.now);
         self.counted_since = self.now;
     }

@@ -25,7 +25,7 @@ macro_rules! outside {
             $($(#[doc = $before])+ $family: $policy, at ($($field).+);)+
             $($(
                 #[doc = concat!("What decides in place of `", $section, "`.")]
-                $folder: $outside, at (techniques.$folder.policy);
+                $folder: $outside, at (moves.media.techniques.$folder.policy);
             )?)*
         }
     };
@@ -59,7 +59,7 @@ macro_rules! outside {
                 $(if let Some(policy) = self.$family {
                     ftl.$($field).+ = $family::Policy::External(policy);
                 })+
-                ftl.techniques.look_who_is_on();
+                ftl.moves.media.techniques.look_who_is_on();
             }
         }
 
@@ -144,9 +144,9 @@ techniques! { outside! {
         /// Which block is reclaimed (`ftl.gc_victim`): one that [`LaneView::eligible`] names.
         ///
         /// [`LaneView::eligible`]: crate::ftl::tables::blocks::LaneView::eligible
-        gc_victim: LanePolicy, at (cleaning.victim);
+        gc_victim: LanePolicy, at (moves.media.cleaning.victim);
         /// Which data shares a block (`ftl.stream`), in as many streams as lanes have blocks to spare for.
-        stream: StreamPolicy, at (separation.policy);
+        stream: StreamPolicy, at (moves.separation.policy);
     }
 } }
 
@@ -224,6 +224,6 @@ impl<'a> External<'a> {
 
     /// The policy that chooses which block is reclaimed, from wherever.
     pub fn gc_victim(self) -> &'a gc_victim::Policy {
-        &self.ftl.cleaning.victim
+        &self.ftl.moves.media.cleaning.victim
     }
 }

@@ -90,18 +90,19 @@ impl<'a> Ahead<'a> {
 
     /// What the drive was told.
     pub fn told(self) -> Option<&'a Arc<Foresight>> {
-        self.ftl.separation.policy.foresight().or_else(|| self.ftl.page_classes.foresight())
+        self.ftl.moves.separation.policy.foresight().or_else(|| self.ftl.moves.page_classes.foresight())
     }
 
     /// Begins to take down what will be submitted to the drive, from its next command on.
     pub fn begin(self) -> Foreseeing {
-        let reads = self.ftl.separation.policy.needs().reads_to_come || self.ftl.page_classes.looks_ahead();
-        Foreseeing { space: self.space, takes: Takes::new(self.ftl.tables.map.logical(), reads) }
+        let reads = self.ftl.moves.separation.policy.needs().reads_to_come
+            || self.ftl.moves.page_classes.looks_ahead();
+        Foreseeing { space: self.space, takes: Takes::new(self.ftl.moves.media.tables.map.logical(), reads) }
     }
 
     /// Is it of commands to a drive of this size?
     pub(crate) fn check(self, foresight: &Foresight) -> Result<(), ForesightError> {
-        let (found, expected) = (foresight.units(), self.ftl.tables.map.logical());
+        let (found, expected) = (foresight.units(), self.ftl.moves.media.tables.map.logical());
         if found == expected { Ok(()) } else { Err(ForesightError::OtherDrive { found, expected }) }
     }
 }

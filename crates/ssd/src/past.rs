@@ -45,22 +45,23 @@ impl Past<'_> {
         host.drop_clean(&mut below);
         let executor = state.executor;
         state.apply_executor(Executor::Functional);
-        state.ftl.set_pace(pace);
+        state.ftl.moves.media.set_pace(pace);
         let mut written = 0;
         let mut stuck = false;
         while (written < units.len() || !state.ftl.direct.is_idle()) && !stuck {
             let result = state.ftl.write_directly(&mut state.flash, &units[written..], moved);
             written += result.unwrap_or_else(|count| count);
             if pace == Pace::Saturated && result.is_err() {
-                state.ftl.check_lanes(&mut state.flash);
+                state.ftl.moves.check_lanes(&mut state.flash);
             }
-            let cleaning = !state.ftl.outbox.is_empty();
+            let cleaning = !state.ftl.moves.media.outbox.is_empty();
             state.carry_all();
             if result == Err(0) && !cleaning {
                 // A block that was kept for what must leave pages may be the host's now.
-                state.ftl.waits.take_come(Lack::Page);
-                state.ftl.retry(&mut state.flash);
-                stuck = state.ftl.outbox.is_empty() && !state.ftl.waits.take_come(Lack::Page);
+                state.ftl.moves.media.waits.take_come(Lack::Page);
+                state.ftl.moves.retry(&mut state.flash);
+                stuck = state.ftl.moves.media.outbox.is_empty()
+                    && !state.ftl.moves.media.waits.take_come(Lack::Page);
                 state.carry_all();
             }
         }
@@ -68,8 +69,8 @@ impl Past<'_> {
             written -= state.ftl.direct.drop_rest();
         }
         state.apply_executor(executor);
-        state.ftl.set_pace(Pace::Relaxed);
-        state.ftl.waits.take_come(Lack::Page);
+        state.ftl.moves.media.set_pace(Pace::Relaxed);
+        state.ftl.moves.media.waits.take_come(Lack::Page);
         if stuck { Err(NoRoom { written: written as u64 }) } else { Ok(()) }
     }
 
@@ -81,8 +82,8 @@ impl Past<'_> {
     /// for is cleaned.
     pub fn catch_up(&mut self, pace: Pace) -> bool {
         let state = &mut *self.state;
-        let exposed = state.ftl.locks.generations.exposed();
-        let is_behind = pace == Pace::Saturated && state.ftl.work.paces_host();
+        let exposed = state.ftl.moves.media.locks.generations.exposed();
+        let is_behind = pace == Pace::Saturated && state.ftl.moves.media.work.paces_host();
         if exposed == 0 && !is_behind || state.host.read_only().is_some() {
             return false;
         }
@@ -90,17 +91,17 @@ impl Past<'_> {
         let executor = state.executor;
         state.apply_executor(Executor::Functional);
         if exposed > 0 {
-            state.ftl.retry_locks(&mut state.flash);
+            state.ftl.moves.retry_locks(&mut state.flash);
             state.carry_all();
         }
-        let goes_on = (1..exposed).contains(&state.ftl.locks.generations.exposed());
+        let goes_on = (1..exposed).contains(&state.ftl.moves.media.locks.generations.exposed());
         if is_behind && !goes_on {
-            state.ftl.catch_up(&mut state.flash);
+            state.ftl.moves.catch_up(&mut state.flash);
             state.carry_all();
-            state.ftl.set_pace(Pace::Relaxed);
+            state.ftl.moves.media.set_pace(Pace::Relaxed);
         }
         state.apply_executor(executor);
-        state.ftl.waits.take_come(Lack::Page);
+        state.ftl.moves.media.waits.take_come(Lack::Page);
         goes_on
     }
 
@@ -124,7 +125,7 @@ impl Past<'_> {
     /// Ages blocks: the erase count of each block (superblocks count as one) becomes `count(block)`.
     pub fn set_erase_counts(&mut self, mut count: impl FnMut(u32) -> u32) {
         let State { ftl, flash, .. } = &mut *self.state;
-        for block in 0..ftl.tables.layout.blocks() {
+        for block in 0..ftl.moves.media.tables.layout.blocks() {
             ftl.set_erase_count(flash, BlockId(block), count(block));
         }
     }

@@ -115,8 +115,12 @@ pub(crate) fn reconfigured(
     let saved = postcard::to_allocvec(state).map_err(unfit)?;
     let mut state: State = postcard::from_bytes(&saved).map_err(unfit)?;
     let changed = (from.gc_victim != cfg.gc_victim, from.gc_trigger != cfg.gc_trigger);
-    state.ftl.cleaning.changed(&fresh.ftl.cleaning, changed);
-    state.ftl.techniques.changed(&from.techniques(), &cfg.techniques(), &fresh.ftl.techniques);
+    state.ftl.moves.media.cleaning.changed(&fresh.ftl.moves.media.cleaning, changed);
+    state.ftl.moves.media.techniques.changed(
+        &from.techniques(),
+        &cfg.techniques(),
+        &fresh.ftl.moves.media.techniques,
+    );
     let reads_otherwise = (&from.preemption, &from.read_voltage) != (&cfg.preemption, &cfg.read_voltage);
     if reads_otherwise {
         state.flash.keep_as(&fresh.flash);

@@ -26,26 +26,26 @@ impl Reports<'_> {
     pub fn sanitize(self) -> SanitizeReport {
         let State { ftl, flash, now, .. } = self.state;
         SanitizeReport {
-            open: ftl.locks.open_exposures(&ftl.tables.layout, *now),
-            lost_pages: ftl.locks.manner.lost_pages(&ftl.tables, flash),
+            open: ftl.moves.media.locks.open_exposures(&ftl.moves.media.tables.layout, *now),
+            lost_pages: ftl.moves.media.locks.manner.lost_pages(&ftl.moves.media.tables, flash),
         }
     }
 
     /// What the separator of data (`ftl.stream`) has found, and the most blocks that streams have had open in one lane.
     pub fn streams(self) -> (stream::Report, u32) {
         let ftl = &self.state.ftl;
-        (ftl.separation.report(), ftl.space.allocator.most_open())
+        (ftl.moves.separation.report(), ftl.moves.media.space.allocator.most_open())
     }
 
     /// How many blocks the cache of one bit a cell has, and should have.
     pub fn slc_cache(self) -> slc_cache::Report {
-        self.state.ftl.space.ring.report()
+        self.state.ftl.moves.media.space.ring.report()
     }
 
     /// What the policy that sorts data by page type (`ftl.page_class`) knows of it now. Takes a look at every unit.
     pub fn page_classes(self) -> page_class::Report {
         let ftl = &self.state.ftl;
-        ftl.page_classes.report(u64::from(ftl.tables.map.logical()))
+        ftl.moves.page_classes.report(u64::from(ftl.moves.media.tables.map.logical()))
     }
 
     /// What the drive's tables take.

@@ -28,7 +28,7 @@ impl Tracing<'_> {
     /// spans often: they are kept until then.
     pub fn tell_spans(&mut self, on: bool) {
         let State { flash, ftl, now, .. } = &mut *self.state;
-        let planes = ftl.tables.layout.planes_per_die;
+        let planes = ftl.moves.media.tables.layout.planes_per_die;
         if let Some(mut holders) = flash.holders.take() {
             holders.tell_spans(flash, on, planes, *now);
             flash.holders = Some(holders);

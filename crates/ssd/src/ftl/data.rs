@@ -1,14 +1,35 @@
 //! What becomes of data: it is mapped at a new place, trimmed, lost, or a replica takes its place.
 
-use crate::ftl::Ftl;
 use crate::ftl::stream::STREAMS_AT_MOST;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::candidates::Candidate;
+use crate::ftl::{Ftl, Media};
 use crate::observe::Effect;
 use crate::signals::Facts;
 use crate::units::{Lpn, Pun};
 
 impl Ftl {
+    /// Forgets the data of a logical unit.
+    #[inline]
+    pub fn trim(&mut self, lpn: Lpn) {
+        let old = self.moves.media.tables.map.remove(lpn);
+        self.moves.media.locks.forget_replica(&mut self.moves.media.tables, &mut self.moves.media.work, lpn);
+        self.moves.separation.policy.on_trim(lpn);
+        self.moves.page_classes.on_trim(lpn);
+        if old.is_some() {
+            self.moves.media.locks.bury(
+                &mut self.moves.media.tables,
+                &mut self.moves.media.work,
+                old,
+                Death::Ended,
+            );
+            self.moves.media.work.counts.trimmed_units += 1;
+        }
+        self.moves.media.effects.push(Effect::Trim { lpn });
+    }
+}
+
+impl Media {
     /// Points a logical unit at where it now is.
     #[inline(always)]
     pub(in crate::ftl) fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts, by: Death) {
@@ -32,20 +53,6 @@ impl Ftl {
         self.work.counts.lost_units += 1;
         self.effects.push(Effect::Lose { lpn });
         true
-    }
-
-    /// Forgets the data of a logical unit.
-    #[inline]
-    pub fn trim(&mut self, lpn: Lpn) {
-        let old = self.tables.map.remove(lpn);
-        self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
-        self.separation.policy.on_trim(lpn);
-        self.page_classes.on_trim(lpn);
-        if old.is_some() {
-            self.locks.bury(&mut self.tables, &mut self.work, old, Death::Ended);
-            self.work.counts.trimmed_units += 1;
-        }
-        self.effects.push(Effect::Trim { lpn });
     }
 
     /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.

@@ -103,23 +103,18 @@ pub struct TableBytes {
     pub locks: usize,
 }
 
-/// The translation layer.
+/// What is where and what is under way; what becomes of units and blocks, and who is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Ftl {
+pub struct Media {
     /// Which page holds what, and what is known of each block.
     pub tables: Tables,
     /// Operations issued and not yet taken by the executor.
     pub outbox: Vec<OpId>,
-    /// Slots whose programs ended since the executor last looked.
-    pub programmed: Vec<Programmed>,
     /// What happens to data, for an observer.
     #[serde(skip)]
     pub effects: Effects,
     /// Who waits for room.
     pub waits: Waits,
-    /// Host data that waits for its page.
-    pub gather: Gather,
-    pub(crate) page_classes: PageClasses,
     /// Where pages for data come from.
     pub(crate) space: Space,
     /// What is under way or asked for, and what was done.
@@ -128,13 +123,32 @@ pub struct Ftl {
     pub(crate) reclaim: Reclaim,
     /// When a lane is cleaned, and which block.
     pub(crate) cleaning: Cleaning,
-    /// Which stream data goes to.
-    pub(crate) separation: Separation,
-    /// Units that are written without operations and wait for a page of their stream.
-    pub(crate) direct: Direct,
     /// What nobody may read any more.
     pub(crate) locks: Locks,
     pub(crate) techniques: Techniques,
+}
+
+/// Data on the move: what a lane does next, and where what it reads goes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Moves {
+    /// What it moves, and all that must know.
+    pub media: Media,
+    pub(crate) page_classes: PageClasses,
+    /// Which stream data goes to.
+    pub(crate) separation: Separation,
+}
+
+/// The translation layer: the host's writes and reads, above moves.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ftl {
+    /// Data on the move, and below it what is where.
+    pub moves: Moves,
+    /// Slots whose programs ended since the executor last looked.
+    pub programmed: Vec<Programmed>,
+    /// Host data that waits for its page.
+    pub gather: Gather,
+    /// Units that are written without operations and wait for a page of their stream.
+    pub(crate) direct: Direct,
 }
 
 /// Which policies decide.
@@ -195,13 +209,10 @@ impl Ftl {
         let tables = Tables::new(cfg, (layout, order), erase_count, (facts, loses));
         let layout = &tables.layout;
         let techniques = Techniques::new(&policies.techniques, cfg, layout);
-        let mut ftl = Ftl {
+        let mut media = Media {
             outbox: Vec::with_capacity(work.operations_at_most() + locks.operations_at_most() + 1024),
-            programmed: Vec::with_capacity(64),
             effects: Effects::default(),
             waits: Waits::watched(locks.renewals.are_on()),
-            gather,
-            page_classes,
             space: Space {
                 allocator: allocator.by_wear(techniques.open_least_erased()),
                 placement: Placement::new(cfg, layout),
@@ -215,41 +226,48 @@ impl Ftl {
                 needs.victims,
                 layout,
             ),
-            separation: Separation::new(stream),
-            direct: Direct::new(streams, layout.units_per_page),
             locks,
             techniques,
             tables,
         };
-        let cached = if ftl.space.ring.is_used() { ftl.tables.layout.lanes } else { 0 };
-        (0..cached).map(LaneId).for_each(|lane| ftl.tend_ring(lane));
-        ftl
+        let cached = if media.space.ring.is_used() { media.tables.layout.lanes } else { 0 };
+        (0..cached).map(LaneId).for_each(|lane| media.tend_ring(lane));
+        let direct = Direct::new(streams, media.tables.layout.units_per_page);
+        let moves = Moves { media, page_classes, separation: Separation::new(stream) };
+        Ftl { moves, programmed: Vec::with_capacity(64), gather, direct }
     }
 
     /// Chips whose pages remember what errors they carry, if pages are copied inside them.
     pub(crate) fn with_copies(&self, chip: Chip) -> Chip {
-        if self.techniques.copies() { chip.with_copies() } else { chip }
+        if self.moves.media.techniques.copies() { chip.with_copies() } else { chip }
     }
 
     /// Flash operations that moves may have in flight at once, beside so many of the host's: they are kept for them.
     pub fn operations_of_moves(&self, of_host: usize) -> usize {
-        let locks = self.locks.operations_at_most();
-        let moves = self.work.operations_at_most() + self.techniques.operations_at_most() + locks;
-        moves + self.work.late_erases_at_most(&self.tables, &self.space.allocator, of_host + moves)
+        let locks = self.moves.media.locks.operations_at_most();
+        let moves = self.moves.media.work.operations_at_most()
+            + self.moves.media.techniques.operations_at_most()
+            + locks;
+        moves
+            + self.moves.media.work.late_erases_at_most(
+                &self.moves.media.tables,
+                &self.moves.media.space.allocator,
+                of_host + moves,
+            )
     }
 
     /// Nanoseconds without commands after which [`Ftl::set_idle`] should be called, if ever.
     pub fn idle_after_ns(&self, work: IdleWork) -> Option<u64> {
         match work {
-            IdleWork::Cleaning => self.cleaning.trigger.idle_after_ns(),
-            IdleWork::Reclaim => self.reclaim.idle_after_ns(),
+            IdleWork::Cleaning => self.moves.media.cleaning.trigger.idle_after_ns(),
+            IdleWork::Reclaim => self.moves.media.reclaim.idle_after_ns(),
         }
     }
 
     /// The cells' clock has ticked: lanes for which techniques have something new to do are looked at soon.
     #[cold]
     pub(crate) fn on_tick(&mut self, chip: &Chip) {
-        let Ftl { techniques, tables, work, .. } = self;
+        let Media { techniques, tables, work, .. } = &mut self.moves.media;
         if techniques.are_on() {
             techniques.tick(&Seen { tables, chip }, &mut work.looks);
         }
@@ -257,13 +275,13 @@ impl Ftl {
 
     /// Whether techniques have something to do that has not begun.
     pub(crate) fn is_behind(&self) -> bool {
-        self.techniques.are_on() && self.work.looks.any()
+        self.moves.media.techniques.are_on() && self.moves.media.work.looks.any()
     }
 
     /// The key of a policy that must know what the host is going to do, if there is one.
     #[inline]
     pub(crate) fn looks_ahead(&self) -> Option<&'static str> {
-        match (self.separation.policy.needs().foresight, self.page_classes.looks_ahead()) {
+        match (self.moves.separation.policy.needs().foresight, self.moves.page_classes.looks_ahead()) {
             (true, _) => Some("ftl.stream.policy"),
             (false, true) => Some("ftl.page_class.policy"),
             (false, false) => None,
@@ -274,96 +292,108 @@ impl Ftl {
     /// foreseen another.
     #[cold]
     pub(crate) fn is_foreseen(&mut self, units: Range<u32>, is_trim: bool) -> bool {
-        let by_stream = !self.separation.policy.needs().foresight
-            || self.separation.policy.on_accept(units.clone(), is_trim);
-        by_stream && (!self.page_classes.looks_ahead() || self.page_classes.on_accept(units, is_trim))
+        let by_stream = !self.moves.separation.policy.needs().foresight
+            || self.moves.separation.policy.on_accept(units.clone(), is_trim);
+        by_stream
+            && (!self.moves.page_classes.looks_ahead() || self.moves.page_classes.on_accept(units, is_trim))
     }
 
     /// Bytes of its tables.
     pub fn table_bytes(&self) -> TableBytes {
-        let read_reclaim = self.reclaim.bytes() + self.tables.replicas.bytes() + self.work.bytes_of_deals();
-        let locks = self.locks.bytes() + self.tables.facts.bytes();
-        let all = self.tables.map.bytes()
+        let read_reclaim = self.moves.media.reclaim.bytes()
+            + self.moves.media.tables.replicas.bytes()
+            + self.moves.media.work.bytes_of_deals();
+        let locks = self.moves.media.locks.bytes() + self.moves.media.tables.facts.bytes();
+        let all = self.moves.media.tables.map.bytes()
             + read_reclaim
-            + self.techniques.bytes()
+            + self.moves.media.techniques.bytes()
             + locks
-            + self.locks.clock_bytes()
-            + self.tables.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
-            + self.space.ring.bytes()
-            + self.page_classes.bytes(u64::from(self.tables.map.logical()));
+            + self.moves.media.locks.clock_bytes()
+            + self.moves.media.tables.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
+            + self.moves.media.space.ring.bytes()
+            + self.moves.page_classes.bytes(u64::from(self.moves.media.tables.map.logical()));
         TableBytes { all, read_reclaim, locks }
     }
 
     /// Above those chips, which are fresh.
     pub(crate) fn above(mut self, chip: &mut Chip) -> Self {
-        self.techniques.learn(chip);
-        self.outbox.reserve(self.techniques.operations_at_most());
+        self.moves.media.techniques.learn(chip);
+        self.moves.media.outbox.reserve(self.moves.media.techniques.operations_at_most());
         self
-    }
-
-    /// Age of a physical block, in 1/4096 of its life; 0 where nothing tells it.
-    pub(crate) fn age_q12(&self, chip: &Chip, physical: u32) -> u32 {
-        self.techniques.worn(physical, chip.erase_count(physical)).age_q12
     }
 
     /// The flash is told how old all blocks are.
     pub(crate) fn tell_wear(&self, flash: &mut Flash) {
         for physical in 0..flash.chip.blocks() {
-            flash.note_age(physical, self.age_q12(&flash.chip, physical));
+            flash.note_age(physical, self.moves.media.age_q12(&flash.chip, physical));
         }
     }
 
     /// Ages a block of the firmware's numbering, chips included.
     pub fn set_erase_count(&mut self, flash: &mut Flash, block: BlockId, cycles: u32) {
-        self.tables.blocks.set_erase_count(block, cycles);
-        for k in 0..self.tables.layout.span {
-            let physical = self.tables.layout.member(block, k).block;
+        self.moves.media.tables.blocks.set_erase_count(block, cycles);
+        for k in 0..self.moves.media.tables.layout.span {
+            let physical = self.moves.media.tables.layout.member(block, k).block;
             let before = flash.chip.erase_count(physical);
             flash.chip.set_erase_count(physical, cycles);
             let shown = Shown::Cycled { before, ticks: None };
-            self.techniques.shown(physical, shown, &mut flash.chip, &mut self.work.counts);
+            self.moves.media.techniques.shown(
+                physical,
+                shown,
+                &mut flash.chip,
+                &mut self.moves.media.work.counts,
+            );
         }
-        self.update_wear(flash, block);
+        self.moves.media.update_wear(flash, block);
     }
 
     /// Checks that counts and tables agree (slow); the error names the first place where they do not.
     pub fn check(&self, flash: &Flash) -> Result<(), String> {
-        self.tables.map.check()?;
-        self.tables.check_replicas()?;
-        self.locks.check_locks(&self.tables, flash)?;
-        self.work.check_blocks(&self.tables, flash)?;
-        let units = self.tables.layout.units_per_block();
-        for b in 0..self.tables.layout.blocks() {
+        self.moves.media.tables.map.check()?;
+        self.moves.media.tables.check_replicas()?;
+        self.moves.media.locks.check_locks(&self.moves.media.tables, flash)?;
+        self.moves.media.work.check_blocks(&self.moves.media.tables, flash)?;
+        let units = self.moves.media.tables.layout.units_per_block();
+        for b in 0..self.moves.media.tables.layout.blocks() {
             let from = b * units;
-            let counted =
-                (from..from + units).filter(|&unit| self.tables.map.is_live(Pun(unit))).count() as u32;
-            let said = self.tables.blocks.live(BlockId(b));
+            let counted = (from..from + units)
+                .filter(|&unit| self.moves.media.tables.map.is_live(Pun(unit)))
+                .count() as u32;
+            let said = self.moves.media.tables.blocks.live(BlockId(b));
             if counted != said {
                 return Err(format!("block {b} holds {counted} live units, its count says {said}"));
             }
-            let state = self.tables.blocks.state(BlockId(b));
+            let state = self.moves.media.tables.blocks.state(BlockId(b));
             if counted > 0 && matches!(state, BlockState::Free | BlockState::Erasing | BlockState::Bad) {
                 return Err(format!("block {b} is {state:?} and holds {counted} live units"));
             }
-            self.space.placement.check_place(&self.tables, BlockId(b))?;
+            self.moves.media.space.placement.check_place(&self.moves.media.tables, BlockId(b))?;
         }
-        for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            let first = self.tables.layout.first_block(lane).0;
-            let blocks = (first..first + self.tables.layout.blocks_per_lane).map(BlockId);
-            let counted =
-                blocks.filter(|&block| self.tables.blocks.state(block) == BlockState::Free).count() as u32;
-            let said = self.space.allocator.free(lane) + self.space.ring.free(lane);
+        for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
+            let first = self.moves.media.tables.layout.first_block(lane).0;
+            let blocks = (first..first + self.moves.media.tables.layout.blocks_per_lane).map(BlockId);
+            let counted = blocks
+                .filter(|&block| self.moves.media.tables.blocks.state(block) == BlockState::Free)
+                .count() as u32;
+            let said = self.moves.media.space.allocator.free(lane) + self.moves.media.space.ring.free(lane);
             if counted != said {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
-            self.work.check_refusals(
-                &self.tables.layout,
-                (&self.space.allocator, &self.tables.blocks),
+            self.moves.media.work.check_refusals(
+                &self.moves.media.tables.layout,
+                (&self.moves.media.space.allocator, &self.moves.media.tables.blocks),
                 lane,
             )?;
         }
-        self.space.ring.check_rings(&self.tables)?;
-        self.reclaim.check_candidates(&self.tables, &self.work)?;
+        self.moves.media.space.ring.check_rings(&self.moves.media.tables)?;
+        self.moves.media.reclaim.check_candidates(&self.moves.media.tables, &self.moves.media.work)?;
         Ok(())
+    }
+}
+
+impl Media {
+    /// Age of a physical block, in 1/4096 of its life; 0 where nothing tells it.
+    pub(crate) fn age_q12(&self, chip: &Chip, physical: u32) -> u32 {
+        self.techniques.worn(physical, chip.erase_count(physical)).age_q12
     }
 }

@@ -71,14 +71,15 @@ impl Ftl {
         (lpn, mask, bytes): (Lpn, u64, u32),
         last: &mut LastRead,
     ) -> Found {
-        let at = self.tables.place_to_read(lpn);
+        let at = self.moves.media.tables.place_to_read(lpn);
         if !at.is_some() {
-            return if self.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
+            return if self.moves.media.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
-        self.work.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
+        self.moves.media.work.counts.replica_reads +=
+            u64::from(self.moves.media.tables.replicas.get(lpn) == at);
         let wanted = UnitRef::new(lpn.0, at.0).with_mask(mask);
-        if last.op.is_some() && self.tables.layout.share_page(last.at, at) {
-            self.reclaim.note_unit(lpn);
+        if last.op.is_some() && self.moves.media.tables.layout.share_page(last.at, at) {
+            self.moves.media.reclaim.note_unit(lpn);
             flash.pool.extend(last.op, wanted);
             flash.pool.get_mut(last.op).bytes += bytes;
             return Found::Joined;
@@ -90,15 +91,15 @@ impl Ftl {
 
     /// Whether it is to be told what the host reads ([`Ftl::note_host_read`]).
     pub fn counts_host_reads(&self) -> bool {
-        self.page_classes.counts_reads()
+        self.moves.page_classes.counts_reads()
     }
 
     /// A command of the host reads a unit: told where `ftl.page_class` counts reads.
     #[inline]
     pub fn note_host_read(&mut self, lpn: Lpn) {
-        let change = self.page_classes.on_read(lpn, &self.tables.map);
-        self.work.counts.heat_raises += u64::from(change.raised);
-        self.work.counts.heat_lowers += u64::from(change.lowered);
+        let change = self.moves.page_classes.on_read(lpn, &self.moves.media.tables.map);
+        self.moves.media.work.counts.heat_raises += u64::from(change.raised);
+        self.moves.media.work.counts.heat_lowers += u64::from(change.lowered);
     }
 
     /// A unit waits behind the last read: it is looked at again when that is over.
@@ -108,9 +109,9 @@ impl Ftl {
 
     /// Reads the rest of a unit of which a slot of DRAM holds a part; `tag` is the slot.
     pub fn read_rest(&mut self, flash: &mut Flash, tag: u32, (lpn, mask, bytes): (Lpn, u64, u32)) -> Found {
-        let at = self.tables.place_to_read(lpn);
+        let at = self.moves.media.tables.place_to_read(lpn);
         if !at.is_some() {
-            return if self.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
+            return if self.moves.media.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
         let unit = UnitRef::new(lpn.0, at.0).with_mask(mask);
         self.issue_read(flash, Cause::Merge, bytes, (tag, Priority::Medium), unit);
@@ -126,14 +127,23 @@ impl Ftl {
         (tag, priority): (u32, Priority),
         unit: UnitRef,
     ) -> OpId {
-        let page = self.tables.layout.page_of_unit(Pun(unit.source)).0;
-        let op = Op { bytes, tag, priority, ..self.space.ring.op(&self.tables, OpKind::Read, cause, page) };
-        self.reclaim.note_unit(Lpn(unit.lpn));
+        let page = self.moves.media.tables.layout.page_of_unit(Pun(unit.source)).0;
+        let op = Op {
+            bytes,
+            tag,
+            priority,
+            ..self.moves.media.space.ring.op(&self.moves.media.tables, OpKind::Read, cause, page)
+        };
+        self.moves.media.reclaim.note_unit(Lpn(unit.lpn));
         if cause == Cause::Host {
-            self.space.ring.note_host_page(&self.tables, &mut self.work, &op);
+            self.moves.media.space.ring.note_host_page(
+                &self.moves.media.tables,
+                &mut self.moves.media.work,
+                &op,
+            );
         }
-        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
-        self.issue(flash, op, &[unit])
+        self.moves.media.reclaim.note_read(&self.moves.media.tables, &mut self.moves.media.work, flash, &op);
+        self.moves.media.issue(flash, op, &[unit])
     }
 
     /// What a read for the host brought, unit by unit; it is over. What still lies where it could not be corrected is
@@ -154,12 +164,13 @@ impl Ftl {
                 End::Again
             } else if op.outcome == Outcome::Pass {
                 let from = Source::Flash(at);
-                self.effects.push(Effect::Read { tag, lpn, from, mask });
+                self.moves.media.effects.push(Effect::Read { tag, lpn, from, mask });
                 End::Read {
                     from,
-                    current: self.tables.map.lookup(lpn) == at || self.tables.replicas.get(lpn) == at,
+                    current: self.moves.media.tables.map.lookup(lpn) == at
+                        || self.moves.media.tables.replicas.get(lpn) == at,
                 }
-            } else if self.read_failed(lpn, at) {
+            } else if self.moves.media.read_failed(lpn, at) {
                 End::Lost
             } else {
                 End::Again
@@ -178,7 +189,7 @@ impl Ftl {
         if op.outcome == Outcome::Pass || in_vain {
             return End::Read { from: Source::Flash(at), current: !in_vain };
         }
-        self.read_failed(Lpn(unit.lpn), at);
+        self.moves.media.read_failed(Lpn(unit.lpn), at);
         // Is the rest elsewhere? Whoever reads again is told.
         End::Again
     }
@@ -203,34 +214,40 @@ impl Ftl {
             // Units that are read together have no replicas: none is left, or the only one is read again.
             let mut lost = true;
             for lpn in units() {
-                let from = if count == 1 { at } else { self.tables.map.lookup(lpn) };
-                lost &= self.read_failed(lpn, from);
+                let from = if count == 1 { at } else { self.moves.media.tables.map.lookup(lpn) };
+                lost &= self.moves.media.read_failed(lpn, from);
             }
             if lost {
                 return (tries, Outcome::Fail);
             }
-            at = self.tables.place_to_read(first);
+            at = self.moves.media.tables.place_to_read(first);
         }
     }
 
     #[inline]
     fn read_page_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
-        let mut op = self.space.ring.op(
-            &self.tables,
+        let mut op = self.moves.media.space.ring.op(
+            &self.moves.media.tables,
             OpKind::Read,
             Cause::Host,
-            self.tables.layout.page_of_unit(at).0,
+            self.moves.media.tables.layout.page_of_unit(at).0,
         );
-        self.space.ring.note_host_page(&self.tables, &mut self.work, &op);
+        self.moves.media.space.ring.note_host_page(&self.moves.media.tables, &mut self.moves.media.work, &op);
         for (nth, lpn) in units.enumerate() {
-            self.reclaim.note_unit(lpn);
+            self.moves.media.reclaim.note_unit(lpn);
             if nth == 0 {
-                self.work.counts.replica_reads += u64::from(self.tables.replicas.get(lpn) == at);
-                self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
+                self.moves.media.work.counts.replica_reads +=
+                    u64::from(self.moves.media.tables.replicas.get(lpn) == at);
+                self.moves.media.reclaim.note_read(
+                    &self.moves.media.tables,
+                    &mut self.moves.media.work,
+                    flash,
+                    &op,
+                );
             }
         }
         flash.do_at_once(&mut op);
-        self.after_read(flash, &op);
+        self.moves.media.after_read(flash, &op);
         op.outcome
     }
 }

@@ -1,10 +1,10 @@
 //! A restored translation layer: every number points to something, and counts are those of what is there.
 
-use super::Ftl;
 use super::tables::blocks::BlockState;
 use super::techniques::Seen;
 use super::work::job::Job;
 use super::work::lane::{LaneWork, RECLAIM};
+use super::{Ftl, Media};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room, within, within_or_none};
@@ -13,25 +13,35 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 impl Ftl {
     /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
     pub(crate) fn restored(&mut self, fresh: Ftl, flash: &Flash) -> Verdict {
-        let Ftl { tables, .. } = fresh;
+        let (moves, media) = (fresh.moves, &mut self.moves.media);
+        let fresh_media = moves.media;
+        self.moves.separation.restored(moves.separation)?;
+        self.moves.page_classes.restored(moves.page_classes)?;
+        ensure(self.direct.is_idle(), "writes between two layers")?;
+        self.direct = fresh.direct;
+        ensure(media.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
+        keep_room(&mut media.outbox, &fresh_media.outbox);
+        keep_room(&mut self.programmed, &fresh.programmed);
+        self.gather.restored(&fresh.gather, media.tables.map.logical())?;
+        ensure(self.gather.sequence < MOST, "writes so far")?;
+        media.restored(fresh_media, flash)?;
+        self.check(flash)
+    }
+}
+
+impl Media {
+    /// The same of what is where, and of what is under way.
+    fn restored(&mut self, fresh: Media, flash: &Flash) -> Verdict {
+        let tables = fresh.tables;
         (self.tables.layout, self.tables.order, self.space.placement) =
             (tables.layout, tables.order, fresh.space.placement);
         self.cleaning.restored(fresh.cleaning)?;
-        self.separation.restored(fresh.separation)?;
-        self.page_classes.restored(fresh.page_classes)?;
-        ensure(self.direct.is_idle(), "writes between two layers")?;
-        self.direct = fresh.direct;
-        ensure(self.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
-        keep_room(&mut self.outbox, &fresh.outbox);
-        keep_room(&mut self.programmed, &fresh.programmed);
         ensure(self.tables.clock < MOST, "the clock of blocks")?;
         self.tables.map.restored(&tables.map)?;
         // Deals name modes where cells do not age, too; nobody looks at them there.
         let modes = flash.chip.aging().map_or(1 << u8::BITS, |aging| aging.modes());
         self.tables.blocks.restored(&tables.blocks, &self.tables.layout, (self.tables.clock, modes))?;
         self.tables.facts.restored(&tables.facts)?;
-        self.gather.restored(&fresh.gather, self.tables.map.logical())?;
-        ensure(self.gather.sequence < MOST, "writes so far")?;
         self.space.allocator.restored(fresh.space.allocator, &self.tables.layout, &self.tables.blocks)?;
         self.space.ring.restored(fresh.space.ring, &self.tables.layout, &self.tables.blocks)?;
         self.reclaim.restored(fresh.reclaim, &self.tables.layout)?;
@@ -59,8 +69,7 @@ impl Ftl {
         }
         self.work.check_moves(&self.tables, flash)?;
         self.work.restored(fresh.work)?;
-        self.check_pages(flash)?;
-        self.check(flash)
+        self.check_pages(flash)
     }
 
     /// Units that an operation carries, its lane or block, and its mode.

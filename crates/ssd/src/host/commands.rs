@@ -86,7 +86,7 @@ impl Commands {
         entry.book(Part::Link, b.now);
         let (Command { op, sectors, lba, tag, .. }, status) = (entry.command, entry.status);
         self.count_end(op, lba, sectors, status, b.now);
-        b.ftl.effects.push(Effect::Complete { command: id, tag });
+        b.ftl.moves.media.effects.push(Effect::Complete { command: id, tag });
         self.completed.push_back(id);
     }
 
@@ -110,12 +110,16 @@ impl Commands {
     /// A trim, a flush or a write to the medium has done its work: it is answered, when the locks allow that.
     #[inline]
     pub fn answer(&mut self, id: CommandId, b: &mut Below<'_>) {
-        if b.ftl.locks.are_on() { self.answer_when_locked(id, b) } else { self.respond(id, b) }
+        if b.ftl.moves.media.locks.are_on() { self.answer_when_locked(id, b) } else { self.respond(id, b) }
     }
 
     #[cold]
     fn answer_when_locked(&mut self, id: CommandId, b: &mut Below<'_>) {
-        match b.ftl.locks.wait_for_locks(&b.ftl.tables, &mut b.ftl.work, &mut b.ftl.waits) {
+        match b.ftl.moves.media.locks.wait_for_locks(
+            &b.ftl.moves.media.tables,
+            &mut b.ftl.moves.media.work,
+            &mut b.ftl.moves.media.waits,
+        ) {
             Some(ticket) => {
                 self.table.get_mut(id).flush = ticket;
                 self.unlocked.push(&mut self.table, id);
@@ -133,7 +137,7 @@ impl Commands {
     #[cold]
     pub fn after_locks(&mut self, others_fail: bool, b: &mut Below<'_>) {
         while let Some(id) = self.unlocked.front() {
-            if !b.ftl.locks.generations.is_locked(self.table.get(id).flush) {
+            if !b.ftl.moves.media.locks.generations.is_locked(self.table.get(id).flush) {
                 if !others_fail {
                     break;
                 }
@@ -146,7 +150,7 @@ impl Commands {
             self.respond(id, b);
         }
         if !self.waits_for_locks() {
-            b.ftl.locks.end_wait_for_locks(&mut b.ftl.waits);
+            b.ftl.moves.media.locks.end_wait_for_locks(&mut b.ftl.moves.media.waits);
         }
     }
 
@@ -187,7 +191,7 @@ impl Commands {
     /// The units of a command that is complete when its data is in flash, where its deaths are taken together.
     fn durable(&self, id: CommandId, slots: &Slots, b: &Below<'_>) -> Option<Range<u32>> {
         let entry = self.table.get(id);
-        let is_durable = b.ftl.locks.are_on() && (entry.command.fua || !slots.rules.write_back);
+        let is_durable = b.ftl.moves.media.locks.are_on() && (entry.command.fua || !slots.rules.write_back);
         is_durable.then(|| slots.shape.unit_of(entry.command.lba.0) as u32..entry.end)
     }
 
@@ -196,7 +200,7 @@ impl Commands {
     pub fn begin_durable(&self, id: CommandId, slots: &Slots, b: &mut Below<'_>) {
         let cursor = self.table.get(id).cursor;
         if let Some(units) = self.durable(id, slots, b).filter(|units| units.start == cursor) {
-            b.ftl.locks.writes.begin(&b.ftl.locks.manner, units);
+            b.ftl.moves.media.locks.writes.begin(&b.ftl.moves.media.locks.manner, units);
         }
     }
 
@@ -204,7 +208,7 @@ impl Commands {
     #[cold]
     pub fn end_durable(&self, id: CommandId, slots: &Slots, b: &mut Below<'_>) {
         if let Some(units) = self.durable(id, slots, b) {
-            b.ftl.locks.end_write(&b.ftl.tables, &mut b.ftl.work, units);
+            b.ftl.moves.media.locks.end_write(&b.ftl.moves.media.tables, &mut b.ftl.moves.media.work, units);
         }
     }
 

@@ -32,7 +32,7 @@ impl Slots {
     #[inline]
     pub fn take_over(&mut self, slot: SlotId, evicted: Lpn, counts: &mut HostCounts, b: &mut Below<'_>) {
         if evicted.is_some() {
-            b.ftl.effects.push(Effect::Release { slot });
+            b.ftl.moves.media.effects.push(Effect::Release { slot });
         }
         if self.follows {
             self.take_over_hits(slot, evicted, counts, b);
@@ -63,7 +63,7 @@ impl Slots {
         let Some(hits) = self.hits.get(slot.index()) else { return false };
         let hotness = self.hotness.classify(*hits);
         counts.hotness[hotness as usize] += 1;
-        b.ftl.separation.leaves(&b.ftl.tables, lpn, hotness, can)
+        b.ftl.moves.separation.leaves(&b.ftl.moves.media.tables, lpn, hotness, can)
     }
 
     /// Where clean and dirty data leave in one order: frees clean slots whose turn it is while more are to be free,
@@ -81,7 +81,7 @@ impl Slots {
             }
             self.release(slot, b);
             if is_awaited {
-                b.ftl.waits.come(Lack::Slot);
+                b.ftl.moves.media.waits.come(Lack::Slot);
             }
         }
     }

@@ -11,7 +11,7 @@ impl Slots {
     /// there.
     #[cold]
     pub fn class_of_slot(&self, slot: SlotId, said: u8, is_fresh: bool, b: &Below<'_>) -> u8 {
-        let class = b.ftl.locks.manner.class_of(said);
+        let class = b.ftl.moves.media.locks.manner.class_of(said);
         let before = self.said.get(slot.index()).map_or(0, |said| said.hints.class);
         if is_fresh { class } else { class.max(before) }
     }
@@ -27,7 +27,7 @@ impl Slots {
     /// A slot takes what it lacks from flash.
     #[inline]
     pub fn fill_class_from_flash(&mut self, slot: SlotId, from: Source, b: &Below<'_>) {
-        if b.ftl.locks.are_on() && b.ftl.tables.is_secured(from) {
+        if b.ftl.moves.media.locks.are_on() && b.ftl.moves.media.tables.is_secured(from) {
             self.secure(slot, Hints::SECURE);
         }
     }
@@ -35,17 +35,18 @@ impl Slots {
     /// A slot holds what was read, and nothing else.
     #[inline]
     pub fn take_class_from_flash(&mut self, slot: SlotId, from: Source, b: &Below<'_>) {
-        if b.ftl.locks.are_on()
+        if b.ftl.moves.media.locks.are_on()
             && let Some(said) = self.said.get_mut(slot.index())
         {
-            said.hints.class = if b.ftl.tables.is_secured(from) { Hints::SECURE } else { Hints::INSECURE };
+            said.hints.class =
+                if b.ftl.moves.media.tables.is_secured(from) { Hints::SECURE } else { Hints::INSECURE };
         }
     }
 
     /// A slot takes what it lacks from another slot.
     #[inline]
     pub fn fill_class_from_slot(&mut self, slot: SlotId, from: SlotId, b: &Below<'_>) {
-        if b.ftl.locks.are_on() {
+        if b.ftl.moves.media.locks.are_on() {
             let class = self.said.get(from.index()).map_or(0, |said| said.hints.class);
             self.secure(slot, class);
         }

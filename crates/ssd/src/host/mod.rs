@@ -118,7 +118,7 @@ impl Host {
     pub fn above(mut self, ftl: &Ftl) -> Self {
         self.reads.tells = ftl.counts_host_reads();
         self.looks_ahead = ftl.looks_ahead().is_some();
-        self.commands.all_wait = ftl.locks.manner.holds_writes();
+        self.commands.all_wait = ftl.moves.media.locks.manner.holds_writes();
         self.slots.rules.write_back &= !self.commands.all_wait;
         self
     }
@@ -352,7 +352,8 @@ impl Host {
     #[inline]
     pub fn on_read(&mut self, id: OpId, b: &mut Below<'_>) {
         let command = CommandId(b.flash.of_host().tag(id));
-        if !b.flash.of_host().is_whole(id) || b.ftl.effects.is_on() || self.slots.rules.keep_reads {
+        if !b.flash.of_host().is_whole(id) || b.ftl.moves.media.effects.is_on() || self.slots.rules.keep_reads
+        {
             return self.look_at_read(id, command, b);
         }
         b.flash.forget(id);
@@ -403,12 +404,12 @@ impl Host {
     #[inline]
     pub fn flush_some(&mut self, b: &mut Below<'_>) {
         if self.writes.read_only.is_none() {
-            b.ftl.gather.note_parked(&mut b.ftl.waits);
+            b.ftl.gather.note_parked(&mut b.ftl.moves.media.waits);
             if self.programs.have_room() || self.slots.rules.one_list {
                 self.start_programs(b);
             }
         }
-        if b.ftl.waits.take_come(Lack::Slot) {
+        if b.ftl.moves.media.waits.take_come(Lack::Slot) {
             // Slots became free and flushes may be done without any program.
             self.after_programs(b);
         }
@@ -422,13 +423,13 @@ impl Host {
     /// Lets programs and reads that waited for flash operations go on.
     #[inline]
     fn feed_starved(&mut self, b: &mut Below<'_>) {
-        if b.ftl.waits.is_wanted(Lack::Operation) || !self.reads.starved.is_empty() {
+        if b.ftl.moves.media.waits.is_wanted(Lack::Operation) || !self.reads.starved.is_empty() {
             self.feed_those_starved(b);
         }
     }
 
     fn feed_those_starved(&mut self, b: &mut Below<'_>) {
-        if b.ftl.waits.take_wanted(Lack::Operation) {
+        if b.ftl.moves.media.waits.take_wanted(Lack::Operation) {
             self.flush_some(b);
         }
         while b.may_issue()
@@ -478,8 +479,9 @@ impl Host {
     #[inline]
     pub fn read_at_once(&mut self, lba: Lba, sectors: u32, b: &mut Below<'_>) -> Option<Status> {
         let end = lba.0.saturating_add(u64::from(sectors));
-        let is_quiet = self.commands.table.len() == 0 && self.queues.len() == 1 && b.ftl.waits.is_idle();
-        if b.timed || !is_quiet || self.slots.rules.keep_reads || b.ftl.effects.is_on() {
+        let is_quiet =
+            self.commands.table.len() == 0 && self.queues.len() == 1 && b.ftl.moves.media.waits.is_idle();
+        if b.timed || !is_quiet || self.slots.rules.keep_reads || b.ftl.moves.media.effects.is_on() {
             return None;
         }
         if sectors == 0 || end > self.logical_sectors {
@@ -488,7 +490,7 @@ impl Host {
         let first = Lpn((lba.0 / self.slots.shape.sectors) as u32);
         let count = end.div_ceil(self.slots.shape.sectors) as u32 - first.0;
         let mut units = (first.0..first.0 + count).map(Lpn);
-        let place = b.ftl.tables.one_page_of(first, count)?;
+        let place = b.ftl.moves.media.tables.one_page_of(first, count)?;
         if units.any(|lpn| self.slots.staging.find(lpn).is_some()) {
             return None;
         }

@@ -52,7 +52,7 @@ impl Programs {
     /// Starts programs for as much dirty data as should be on its way and fits.
     #[inline(always)]
     pub fn start(&mut self, writes: &Writes, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
-        if slots.rules.one_list && b.ftl.separation.policy.needs().promotes {
+        if slots.rules.one_list && b.ftl.moves.separation.policy.needs().promotes {
             // Not only when something is dirty: what is clean may become so.
             slots.evict_clean(!writes.stalled.is_empty(), &mut commands.counts, b);
         }
@@ -62,7 +62,7 @@ impl Programs {
                 && self.wants_flush(writes, slots, commands, b)
             {
                 if !b.may_issue() {
-                    b.ftl.waits.lack(Lack::Operation);
+                    b.ftl.moves.media.waits.lack(Lack::Operation);
                     return;
                 }
                 slots.flush_to_leave(
@@ -80,7 +80,7 @@ impl Programs {
                 return;
             }
             if !b.may_issue() {
-                b.ftl.waits.lack(Lack::Operation);
+                b.ftl.moves.media.waits.lack(Lack::Operation);
                 return;
             }
             match b.ftl.program_page(b.flash) {
@@ -161,7 +161,7 @@ impl Programs {
 fn look_ahead(slots: &Slots, b: &Below<'_>) {
     let soon = slots.staging.dirty_ahead(4);
     if soon.is_some() {
-        b.ftl.tables.map.prefetch(slots.staging.get(soon).lpn.0);
+        b.ftl.moves.media.tables.map.prefetch(slots.staging.get(soon).lpn.0);
     }
 }
 
@@ -192,7 +192,7 @@ pub(super) fn on_merged(
     match b.ftl.end_rest(b.flash, op, dead) {
         End::Read { from, current: true } => {
             let mask = slots.shape.full & !slots.staging.get(slot).mask;
-            b.ftl.effects.push(Effect::Fill { slot, from, mask });
+            b.ftl.moves.media.effects.push(Effect::Fill { slot, from, mask });
             slots.fill_class_from_flash(slot, from, b);
             slots.staging.get_mut(slot).mask = slots.shape.full;
             let hurry = slots.staging.get(slot).waiter.is_some();
@@ -222,8 +222,8 @@ fn give_up(slot: SlotId, slots: &mut Slots, commands: &mut Commands, b: &mut Bel
         let done = Programmed { slot, outcome: Outcome::Fail, queued: b.now, times: Default::default() };
         commands.slot_is_safe(found.waiter, &done, slots, b);
     }
-    b.ftl.waits.come(Lack::Slot);
-    b.ftl.effects.push(Effect::Lose { lpn: found.lpn });
+    b.ftl.moves.media.waits.come(Lack::Slot);
+    b.ftl.moves.media.effects.push(Effect::Lose { lpn: found.lpn });
     if found.newer.is_some() {
         slots.follow_up(slot, found.newer, b);
     } else {

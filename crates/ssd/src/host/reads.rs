@@ -88,7 +88,7 @@ impl Reads {
             Found::Nowhere => {
                 commands.counts.unmapped_reads += 1;
                 let tag = commands.table.get(id).command.tag;
-                b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Zero, mask: missing });
+                b.ftl.moves.media.effects.push(Effect::Read { tag, lpn, from: Source::Zero, mask: missing });
                 needs_access(id, slots.rules.access_ns, commands, b.now);
             }
         }
@@ -154,7 +154,7 @@ fn read_slots(
         if here != 0 {
             missing &= !here;
             let tag = commands.table.get(id).command.tag;
-            b.ftl.effects.push(Effect::Read { tag, lpn, from: Source::Slot(slot), mask: here });
+            b.ftl.moves.media.effects.push(Effect::Read { tag, lpn, from: Source::Slot(slot), mask: here });
             needs_access(id, slots.rules.access_ns, commands, b.now);
             if matches!(found.state, SlotState::Clean | SlotState::Dirty) && !found.waiter.is_some() {
                 slots.staging.set_state(slot, found.state, found.hurried);
@@ -187,5 +187,5 @@ fn keep(lpn: Lpn, from: Source, slots: &mut Slots, commands: &mut Commands, b: &
     slots.staging.set_state(slot, SlotState::Clean, false);
     slots.follow(slot, false);
     slots.take_class_from_flash(slot, from, b);
-    b.ftl.effects.push(Effect::Fill { slot, from, mask });
+    b.ftl.moves.media.effects.push(Effect::Fill { slot, from, mask });
 }

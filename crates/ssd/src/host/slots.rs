@@ -71,9 +71,9 @@ impl Slots {
     /// Slots for data in several streams are used once there is such.
     #[inline]
     pub fn use_aside(&mut self, b: &mut Below<'_>) {
-        if self.staging.has_aside() && b.ftl.separation.tells_apart() {
+        if self.staging.has_aside() && b.ftl.moves.separation.tells_apart() {
             self.staging.give_aside();
-            b.ftl.waits.come(Lack::Slot);
+            b.ftl.moves.media.waits.come(Lack::Slot);
         }
     }
 
@@ -96,7 +96,7 @@ impl Slots {
     pub fn follow_up(&mut self, old: SlotId, new: SlotId, b: &mut Below<'_>) {
         let fill = self.staging.get(old).mask & !self.staging.get(new).mask;
         if fill != 0 {
-            b.ftl.effects.push(Effect::Fill { slot: new, from: Source::Slot(old), mask: fill });
+            b.ftl.moves.media.effects.push(Effect::Fill { slot: new, from: Source::Slot(old), mask: fill });
             self.fill_class_from_slot(new, old, b);
             self.staging.get_mut(new).mask |= fill;
         }
@@ -110,7 +110,7 @@ impl Slots {
     #[inline]
     pub fn release(&mut self, slot: SlotId, b: &mut Below<'_>) {
         self.staging.release(slot);
-        b.ftl.effects.push(Effect::Release { slot });
+        b.ftl.moves.media.effects.push(Effect::Release { slot });
     }
 
     /// Gives up all clean slots: for a change of executor or a direct write below the buffer.

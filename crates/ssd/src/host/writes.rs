@@ -95,7 +95,7 @@ impl Writes {
         };
         slots.follow(slot, true);
         let tag = commands.table.get(id).command.tag;
-        b.ftl.effects.push(Effect::Accept { tag, lpn, slot, mask, fresh: !open });
+        b.ftl.moves.media.effects.push(Effect::Accept { tag, lpn, slot, mask, fresh: !open });
         slots.staging.get_mut(slot).mask |= mask;
         commands.counts.buffer_overwrites += u64::from(open && state != SlotState::Clean);
         if durable {
@@ -188,7 +188,7 @@ impl Writes {
         let entry = commands.table.get(id);
         let (first, end) = (entry.command.lba.0, entry.command.lba.0 + u64::from(entry.command.sectors));
         for lpn in slots.shape.covered(first, end) {
-            if b.ftl.locks.are_on() {
+            if b.ftl.moves.media.locks.are_on() {
                 note_dropped(Lpn(lpn), slots, b);
             }
             b.ftl.trim(Lpn(lpn));
@@ -211,7 +211,7 @@ impl Writes {
         b: &mut Below<'_>,
     ) {
         self.read_only = Some(reason);
-        b.ftl.waits.grant(Lack::Page, false);
+        b.ftl.moves.media.waits.grant(Lack::Page, false);
         slots.urgent = 0;
         for slot in (0..slots.staging.len()).map(SlotId) {
             let found = *slots.staging.get(slot);
@@ -286,7 +286,7 @@ fn note_said(
 ) {
     let command = &commands.table.get(id).command;
     let mut said = Said { hints: command.hints, sectors: command.sectors };
-    if b.ftl.locks.are_on() {
+    if b.ftl.moves.media.locks.are_on() {
         said.hints.class = slots.class_of_slot(slot, said.hints.class, is_fresh, b);
         commands.begin_durable(id, slots, b);
     }

@@ -7,45 +7,50 @@ use super::issue::Look;
 use super::lists::MOVES_FOR_LOCKS;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::Ftl;
 use crate::ftl::sanitize::{Answer, Deaths};
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::write::waits::Lack;
+use crate::ftl::{Media, Moves};
 use crate::units::{BlockId, LaneId, Ppn, Pun};
 
-impl Ftl {
+impl Moves {
     /// Locks what is exposed in a lane, as far as there are operations. False if its moves are to be looked at, too.
     #[cold]
     #[inline(never)]
     pub(in crate::ftl) fn lock_lane(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         // Where no time passes what leaves pages goes together, not each page's rest for itself.
-        self.work.lane_mut(lane).more = flash.is_instant();
+        self.media.work.lane_mut(lane).more = flash.is_instant();
         let mut is_full = self.lock_ready(flash, lane);
         // Of what waits for room no more is looked at than finds it.
-        while !is_full && let Some(block) = self.locks.lists.next_crowded(&self.tables, &self.work, lane) {
-            self.locks.list_all(&self.tables, &mut self.work, block);
+        while !is_full
+            && let Some(block) =
+                self.media.locks.lists.next_crowded(&self.media.tables, &self.media.work, lane)
+        {
+            self.media.locks.list_all(&self.media.tables, &mut self.media.work, block);
             is_full = self.lock_ready(flash, lane);
-            if !is_full && self.locks.lists.next_crowded(&self.tables, &self.work, lane).is_some() {
-                self.locks.lists.lanes[lane.index()].crowded.pop_front();
+            if !is_full
+                && self.media.locks.lists.next_crowded(&self.media.tables, &self.media.work, lane).is_some()
+            {
+                self.media.locks.lists.lanes[lane.index()].crowded.pop_front();
             }
         }
-        if core::mem::take(&mut self.work.lane_mut(lane).more) {
+        if core::mem::take(&mut self.media.work.lane_mut(lane).more) {
             self.program_all_gathered(flash, lane, false);
         }
-        if self.locks.renewals.are_on() {
-            self.renew_lane(flash, lane);
+        if self.media.locks.renewals.are_on() {
+            self.media.renew_lane(flash, lane);
         }
-        let locks = &self.locks.lists.lanes[lane.index()];
-        self.work.looks.is_for_locks(lane) && !locks.lacks_room && locks.hopeless.is_empty()
+        let locks = &self.media.locks.lists.lanes[lane.index()];
+        self.media.work.looks.is_for_locks(lane) && !locks.lacks_room && locks.hopeless.is_empty()
     }
 
     /// Locks what is exposed in those blocks of a lane that are listed. Whether there are no operations for more.
     pub(in crate::ftl) fn lock_ready(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        let at_most = IN_FLIGHT_AT_MOST * self.tables.layout.span;
-        while self.locks.lists.lanes[lane.index()].in_flight < at_most {
-            let Some(&block) = self.locks.lists.lanes[lane.index()].ready.front() else { return false };
+        let at_most = IN_FLIGHT_AT_MOST * self.media.tables.layout.span;
+        while self.media.locks.lists.lanes[lane.index()].in_flight < at_most {
+            let Some(&block) = self.media.locks.lists.lanes[lane.index()].ready.front() else { return false };
             if !self.lock_next(flash, lane, block) {
-                self.locks.lists.end_first(lane, block);
+                self.media.locks.lists.end_first(lane, block);
             }
         }
         true
@@ -55,30 +60,153 @@ impl Ftl {
     pub(in crate::ftl) fn lock_next(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId) -> bool {
         loop {
             // What leaves a page may be the last of its block, which is then erased.
-            let is_erased =
-                self.tables.blocks.state(block) == BlockState::Free && !self.tables.blocks.is_stale(block);
-            if is_erased || self.tables.blocks.is_erasing(block) {
+            let is_erased = self.media.tables.blocks.state(block) == BlockState::Free
+                && !self.media.tables.blocks.is_stale(block);
+            if is_erased || self.media.tables.blocks.is_erasing(block) {
                 return false;
             }
-            let (locks, layout) = (&mut self.locks, &self.tables.layout);
+            let (locks, layout) = (&mut self.media.locks, &self.media.tables.layout);
             let one_by_one = !locks.manner.scrubs();
             let next = locks.lists.next(&locks.exposed, layout, block, one_by_one);
             let Some(at) = next else { return false };
-            let page = Ppn(block.0 * self.tables.layout.pages_per_block + at);
-            match self.locks.look_at_page(&self.tables, flash, block, page) {
+            let page = Ppn(block.0 * self.media.tables.layout.pages_per_block + at);
+            match self.media.locks.look_at_page(&self.media.tables, flash, block, page) {
                 Look::Nothing => {}
-                Look::Waits => self.locks.lists.defer(block, self.locks.clocks.now),
+                Look::Waits => self.media.locks.lists.defer(block, self.media.locks.clocks.now),
                 Look::Crowded(page) => self.move_out(flash, lane, page),
                 Look::Unfinished => self.pad(flash, lane, page),
                 Look::Dead => {
-                    self.locks.give_up_replicas(&mut self.tables, &mut self.work, page);
-                    self.lock(flash, block, at);
+                    self.media.locks.give_up_replicas(&mut self.media.tables, &mut self.media.work, page);
+                    self.media.lock(flash, block, at);
                     return true;
                 }
             }
         }
     }
 
+    /// What lives in a page moves elsewhere in its lane; if there is no room, when there is.
+    pub(in crate::ftl) fn move_out(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
+        let block = self.media.tables.layout.block_of_page(page).0;
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut count = 0;
+        let first = page.0 * self.media.tables.layout.units_per_page;
+        for unit in (first..first + self.media.tables.layout.units_per_page)
+            .filter(|&unit| self.media.tables.map.is_live(Pun(unit)))
+        {
+            units[count] = self.media.tables.unit_at(unit);
+            count += 1;
+        }
+        let is_busy = self.media.work.is_busy(&self.media.tables.layout, lane, MOVES_FOR_LOCKS);
+        if is_busy
+            || !self.media.space.has_room_beside(&self.media.tables, &self.media.work, lane, count as u32)
+        {
+            return self.media.locks.lists.wait_for_room(lane, block, !is_busy);
+        }
+        self.media.locks.exposed.leave(&self.media.locks.manner, page);
+        self.media.work.counts.sanitize_copies += count as u64;
+        self.media.tables.blocks.set_cause(block, Cause::Sanitize);
+        let mut op = self.media.space.op_of_move(
+            &self.media.tables,
+            &self.media.work,
+            flash,
+            (OpKind::Read, Cause::Sanitize),
+            page,
+            lane,
+        );
+        self.media.reclaim.note_read(&self.media.tables, &mut self.media.work, flash, &op);
+        self.media.tables.blocks.leave(block, count as u32);
+        if self.media.issue_move(flash, lane, &mut op, &units[..count]) {
+            self.take_read(lane, (Cause::Sanitize, page, op.outcome), &units[..count]);
+            if self.media.work.lanes[lane.index()].full_pages(self.media.tables.layout.units_per_page) > 0 {
+                self.program_all_gathered(flash, lane, false);
+            }
+        }
+    }
+
+    /// The wordline of a page of a block that is being filled is finished: with nothing. Of a block that moves fill
+    /// only if they do not need what is left there.
+    pub(in crate::ftl) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
+        let (block, last) = (
+            self.media.tables.layout.block_of_page(page).0,
+            self.media.locks.manner.pages_of_wordline(&self.media.tables.layout, page).last(),
+        );
+        // Wordlines that are filled up go beyond what moves may have on their way, two at most.
+        if self.media.work.is_busy(
+            &self.media.tables.layout,
+            lane,
+            MOVES_FOR_LOCKS + self.media.locks.manner.pages_filled_up(),
+        ) {
+            return self.media.locks.lists.wait_for_room(lane, block, false);
+        }
+        let first = block.0 * self.media.tables.layout.pages_per_block;
+        let streams = self.media.space.allocator.streams();
+        let is_of_host = |stream| streams.is_of_host(stream) && !streams.is_shared(stream);
+        if let (Some(stream), Some(next), Some(last)) = (
+            self.media.space.allocator.stream_of(lane, block),
+            self.media.space.allocator.filled(lane, block),
+            last,
+        ) && !is_of_host(stream)
+            && !self.media.space.has_room_beside(
+                &self.media.tables,
+                &self.media.work,
+                lane,
+                (last.0 + 1).saturating_sub(first + next) * self.media.tables.layout.units_per_page,
+            )
+        {
+            return self.media.locks.lists.wait_for_room(lane, block, true);
+        }
+        while let Some(stream) = self.media.space.allocator.stream_of(lane, block)
+            && self
+                .media
+                .space
+                .allocator
+                .filled(lane, block)
+                .is_some_and(|next| Some(Ppn(first + next)) <= last)
+        {
+            let Some(found) = self.media.space.allocator.page_in(
+                lane,
+                stream,
+                0,
+                &mut self.media.tables.blocks,
+                self.media.tables.clock,
+            ) else {
+                return;
+            };
+            self.media.work.counts.padded_units += u64::from(self.media.tables.layout.units_per_page);
+            let op = self.media.space.op_of_move(
+                &self.media.tables,
+                &self.media.work,
+                flash,
+                (OpKind::Program, Cause::Sanitize),
+                found.page,
+                lane,
+            );
+            let mut op = self.media.tables.bound_for(block, op);
+            if is_of_host(stream) {
+                // Behind the host's own, which may not be carried out yet.
+                self.media.begin_move(flash, lane, op, &[]);
+            } else {
+                self.program_moved(flash, lane, &mut op, &mut []);
+            }
+        }
+    }
+
+    /// Somebody waits for locks: what leaves pages waits no longer for more of its class to share a page with.
+    /// Elsewhere a rest goes as soon as no more will join it. Returns whether anything goes.
+    pub fn hurry_leaving(&mut self, flash: &mut Flash) -> bool {
+        if self.media.locks.exposed.leaving == 0 || !self.page_classes.sorts() {
+            return false;
+        }
+        for lane in (0..self.media.tables.layout.lanes).map(LaneId) {
+            if self.media.work.lane_mut(lane).reads == 0 {
+                self.program_all_gathered(flash, lane, true);
+            }
+        }
+        !self.media.outbox.is_empty()
+    }
+}
+
+impl Media {
     /// Locks a page of a block, or its whole physical block.
     pub(in crate::ftl) fn lock(&mut self, flash: &mut Flash, block: BlockId, at: u32) {
         let member = at % self.tables.layout.span;
@@ -138,97 +266,6 @@ impl Ftl {
         self.issue(flash, Op { tag: lane.0, ..op }, &[UnitRef::PADDING]);
     }
 
-    /// What lives in a page moves elsewhere in its lane; if there is no room, when there is.
-    pub(in crate::ftl) fn move_out(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
-        let block = self.tables.layout.block_of_page(page).0;
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let mut count = 0;
-        let first = page.0 * self.tables.layout.units_per_page;
-        for unit in (first..first + self.tables.layout.units_per_page)
-            .filter(|&unit| self.tables.map.is_live(Pun(unit)))
-        {
-            units[count] = self.tables.unit_at(unit);
-            count += 1;
-        }
-        let is_busy = self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS);
-        if is_busy || !self.space.has_room_beside(&self.tables, &self.work, lane, count as u32) {
-            return self.locks.lists.wait_for_room(lane, block, !is_busy);
-        }
-        self.locks.exposed.leave(&self.locks.manner, page);
-        self.work.counts.sanitize_copies += count as u64;
-        self.tables.blocks.set_cause(block, Cause::Sanitize);
-        let mut op = self.space.op_of_move(
-            &self.tables,
-            &self.work,
-            flash,
-            (OpKind::Read, Cause::Sanitize),
-            page,
-            lane,
-        );
-        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
-        self.tables.blocks.leave(block, count as u32);
-        if self.issue_move(flash, lane, &mut op, &units[..count]) {
-            self.take_read(lane, (Cause::Sanitize, page, op.outcome), &units[..count]);
-            if self.work.lanes[lane.index()].full_pages(self.tables.layout.units_per_page) > 0 {
-                self.program_all_gathered(flash, lane, false);
-            }
-        }
-    }
-
-    /// The wordline of a page of a block that is being filled is finished: with nothing. Of a block that moves fill
-    /// only if they do not need what is left there.
-    pub(in crate::ftl) fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
-        let (block, last) = (
-            self.tables.layout.block_of_page(page).0,
-            self.locks.manner.pages_of_wordline(&self.tables.layout, page).last(),
-        );
-        // Wordlines that are filled up go beyond what moves may have on their way, two at most.
-        if self.work.is_busy(&self.tables.layout, lane, MOVES_FOR_LOCKS + self.locks.manner.pages_filled_up())
-        {
-            return self.locks.lists.wait_for_room(lane, block, false);
-        }
-        let first = block.0 * self.tables.layout.pages_per_block;
-        let streams = self.space.allocator.streams();
-        let is_of_host = |stream| streams.is_of_host(stream) && !streams.is_shared(stream);
-        if let (Some(stream), Some(next), Some(last)) =
-            (self.space.allocator.stream_of(lane, block), self.space.allocator.filled(lane, block), last)
-            && !is_of_host(stream)
-            && !self.space.has_room_beside(
-                &self.tables,
-                &self.work,
-                lane,
-                (last.0 + 1).saturating_sub(first + next) * self.tables.layout.units_per_page,
-            )
-        {
-            return self.locks.lists.wait_for_room(lane, block, true);
-        }
-        while let Some(stream) = self.space.allocator.stream_of(lane, block)
-            && self.space.allocator.filled(lane, block).is_some_and(|next| Some(Ppn(first + next)) <= last)
-        {
-            let Some(found) =
-                self.space.allocator.page_in(lane, stream, 0, &mut self.tables.blocks, self.tables.clock)
-            else {
-                return;
-            };
-            self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page);
-            let op = self.space.op_of_move(
-                &self.tables,
-                &self.work,
-                flash,
-                (OpKind::Program, Cause::Sanitize),
-                found.page,
-                lane,
-            );
-            let mut op = self.tables.bound_for(block, op);
-            if is_of_host(stream) {
-                // Behind the host's own, which may not be carried out yet.
-                self.begin_move(flash, lane, op, &[]);
-            } else {
-                self.program_moved(flash, lane, &mut op, &mut []);
-            }
-        }
-    }
-
     /// Begins to empty the next block whose locks fail; one that is being filled is closed.
     #[cold]
     pub(in crate::ftl) fn start_hopeless(&mut self, lane: LaneId) -> bool {
@@ -284,20 +321,6 @@ impl Ftl {
             self.locks.lists.lanes[lane.index()].hopeless.push_back(block);
         }
         false
-    }
-
-    /// Somebody waits for locks: what leaves pages waits no longer for more of its class to share a page with.
-    /// Elsewhere a rest goes as soon as no more will join it. Returns whether anything goes.
-    pub fn hurry_leaving(&mut self, flash: &mut Flash) -> bool {
-        if self.locks.exposed.leaving == 0 || !self.page_classes.sorts() {
-            return false;
-        }
-        for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            if self.work.lane_mut(lane).reads == 0 {
-                self.program_all_gathered(flash, lane, true);
-            }
-        }
-        !self.outbox.is_empty()
     }
 
     /// The host lacks a page: no block is kept from it for what must leave pages, if one was. It goes on then.

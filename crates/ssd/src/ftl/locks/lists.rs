@@ -317,7 +317,7 @@ mod tests {
     fn looks_per_operation(drive: &mut Drive, at_a_time: usize) -> f64 {
         let (units, mut rng) = (drive.logical_units(), Rng::named(2, "now"));
         drive.reset_stats();
-        drive.state.ftl.locks.lists.looks = 0;
+        drive.state.ftl.moves.media.locks.lists.looks = 0;
         for tag in 0..400 {
             let lba = Lba(8 * u64::from(rng.below(units)));
             let command =
@@ -330,7 +330,7 @@ mod tests {
         }
         drive.check().unwrap();
         let operations: u64 = drive.stats().flash.ops.iter().flatten().sum();
-        drive.state.ftl.locks.lists.looks as f64 / operations as f64
+        drive.state.ftl.moves.media.locks.lists.looks as f64 / operations as f64
     }
 
     /// However many blocks of a lane wait for room, an operation's end has those looked at that may find it: a few
@@ -356,7 +356,7 @@ mod tests {
             let mut drive = exposed(policy);
             while drive.past().catch_up(Pace::Saturated) {}
             drive.check().unwrap();
-            assert_eq!(drive.state.ftl.locks.generations.exposed(), 0, "{policy}");
+            assert_eq!(drive.state.ftl.moves.media.locks.generations.exposed(), 0, "{policy}");
         }
     }
 }

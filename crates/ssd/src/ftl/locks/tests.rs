@@ -30,42 +30,51 @@ fn config(policy: &str, unit: MappingUnit) -> DriveConfig {
 /// its way whose end looks at it: a lock, its program, what leaves it, the job or the erase of its block.
 fn hold_lists_to_pages(drive: &Drive) {
     let (ftl, chip) = (&drive.state.ftl, &drive.state.flash.chip);
-    let per_block = ftl.tables.layout.pages_per_block;
-    for block in (0..ftl.tables.layout.blocks()).map(BlockId) {
-        let (of_block, lane) = (&ftl.locks.lists.blocks[block.index()], ftl.tables.layout.lane_of(block));
-        let lane = &ftl.locks.lists.lanes[lane.index()];
-        let leaves = matches!(ftl.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
+    let per_block = ftl.moves.media.tables.layout.pages_per_block;
+    for block in (0..ftl.moves.media.tables.layout.blocks()).map(BlockId) {
+        let (of_block, lane) = (
+            &ftl.moves.media.locks.lists.blocks[block.index()],
+            ftl.moves.media.tables.layout.lane_of(block),
+        );
+        let lane = &ftl.moves.media.locks.lists.lanes[lane.index()];
+        let leaves =
+            matches!(ftl.moves.media.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
         for at in 0..per_block {
             let page = Ppn(block.0 * per_block + at);
-            let (state, place) = (ftl.locks.exposed.pages[page.index()], ftl.tables.layout.locate(page));
+            let (state, place) = (
+                ftl.moves.media.locks.exposed.pages[page.index()],
+                ftl.moves.media.tables.layout.locate(page),
+            );
             if state & EXPOSED == 0 || state & (ISSUED | HOPELESS) != 0 {
                 continue;
             }
-            let units = ftl.tables.layout.units_of_page(page);
-            let lives = units.into_iter().any(|unit| ftl.tables.map.is_live(unit));
+            let units = ftl.moves.media.tables.layout.units_of_page(page);
+            let lives = units.into_iter().any(|unit| ftl.moves.media.tables.map.is_live(unit));
             let comes = of_block.listed && (of_block.first..of_block.end).contains(&at)
                 || of_block.deferred && state & (DEFERRED | HELD) != 0
                 || lane.crowded.contains(&block)
                 || place.page >= chip.programmed_pages(place.block)
                 || lives && (leaves || state & LEAVING != 0)
-                || ftl.tables.blocks.is_erasing(block)
+                || ftl.moves.media.tables.blocks.is_erasing(block)
                 // Where wordlines are filled first.
-                || ftl.locks.manner.finishes() && ftl.tables.blocks.programming(block) > 0;
+                || ftl.moves.media.locks.manner.finishes() && ftl.moves.media.tables.blocks.programming(block) > 0;
             assert!(
                 comes,
                 "page {at} of block {} is forgotten: {state:#b}, {:?}",
                 block.0,
-                ftl.tables.blocks.state(block)
+                ftl.moves.media.tables.blocks.state(block)
             );
             let waits = of_block.deferred && state & DEFERRED != 0 && !of_block.listed;
             assert!(
-                !waits || ftl.tables.blocks.leaves(block) || ftl.tables.blocks.is_erasing(block),
+                !waits
+                    || ftl.moves.media.tables.blocks.leaves(block)
+                    || ftl.moves.media.tables.blocks.is_erasing(block),
                 "block {} waits for no job",
                 block.0
             );
         }
-        let is_waiting = ftl.tables.blocks.state(block) == BlockState::Closed
-            && ftl.locks.exposed.is_hopeless(&ftl.tables.layout, block);
+        let is_waiting = ftl.moves.media.tables.blocks.state(block) == BlockState::Closed
+            && ftl.moves.media.locks.exposed.is_hopeless(&ftl.moves.media.tables.layout, block);
         assert!(!is_waiting || lane.hopeless.contains(&block), "nobody empties block {}", block.0);
     }
 }
@@ -127,7 +136,7 @@ fn a_block_of_the_cache_is_destaged_because_its_locks_fail() {
         drive.drain();
         assert!(drive.stats().flash.lock_fails > 0);
         assert_eq!(
-            (drive.state.host.read_only(), drive.state.ftl.locks.generations.exposed()),
+            (drive.state.host.read_only(), drive.state.ftl.moves.media.locks.generations.exposed()),
             (None, 0),
             "{acknowledge}"
         );
@@ -146,7 +155,7 @@ fn a_block_is_given_up_when_a_lock_has_failed_twice() {
     drive.submit(0, &trim, drive.now()).unwrap();
     drive.drain();
     assert_eq!((drive.stats().ops(OpKind::PageLock), drive.stats().ops(OpKind::Erase)), (2, 1));
-    assert_eq!(drive.state.ftl.locks.generations.exposed(), 0);
+    assert_eq!(drive.state.ftl.moves.media.locks.generations.exposed(), 0);
 }
 
 /// So many pages are locked together that a lock of the block is quicker, and not when it takes as long.
@@ -156,9 +165,9 @@ fn writes_are_taken_together_when_that_is_quicker() {
     (cfg.timing.t_page_lock_us, cfg.timing.t_block_lock_us) = (100.0, 300.0);
     let mut drive = Drive::new(&cfg).unwrap();
     for (units, count) in [(2, 0), (3, 0), (4, 1)] {
-        let locks = &mut drive.state.ftl.locks;
+        let locks = &mut drive.state.ftl.moves.media.locks;
         locks.writes.begin(&locks.manner, 0..units);
-        assert_eq!(drive.state.ftl.locks.writes.len(), count, "{units} units");
+        assert_eq!(drive.state.ftl.moves.media.locks.writes.len(), count, "{units} units");
     }
 }
 
@@ -172,19 +181,27 @@ fn what_is_waited_for_is_not_held_for_a_write() {
     drive.fill(0, 24).unwrap();
     let ftl = &mut drive.state.ftl;
     let is_held = |ftl: &Ftl, state| {
-        ftl.locks.writes.hold_back(&ftl.locks.generations, &ftl.tables, state, (BlockId(0), 0))
+        ftl.moves.media.locks.writes.hold_back(
+            &ftl.moves.media.locks.generations,
+            &ftl.moves.media.tables,
+            state,
+            (BlockId(0), 0),
+        )
     };
-    ftl.locks.writes.begin(&ftl.locks.manner, 0..11);
+    ftl.moves.media.locks.writes.begin(&ftl.moves.media.locks.manner, 0..11);
     assert!(!is_held(ftl, HELD), "unit 11 stays");
-    ftl.locks.writes.begin(&ftl.locks.manner, 11..20);
+    ftl.moves.media.locks.writes.begin(&ftl.moves.media.locks.manner, 11..20);
     assert!(is_held(ftl, HELD) && !is_held(ftl, EXPOSED), "what the write has killed, and nothing else");
     // Somebody comes, and the next generation grows.
-    ftl.locks.generations.wanted = 1;
+    ftl.moves.media.locks.generations.wanted = 1;
     assert!(!is_held(ftl, HELD));
-    ftl.locks.generations.turn();
-    assert_eq!((ftl.locks.generations.generation, ftl.locks.generations.growing()), (1, ODD));
+    ftl.moves.media.locks.generations.turn();
+    assert_eq!(
+        (ftl.moves.media.locks.generations.generation, ftl.moves.media.locks.generations.growing()),
+        (1, ODD)
+    );
     assert!(!is_held(ftl, HELD) && is_held(ftl, HELD | ODD));
-    ftl.locks.end_write(&ftl.tables, &mut ftl.work, 11..20);
+    ftl.moves.media.locks.end_write(&ftl.moves.media.tables, &mut ftl.moves.media.work, 11..20);
     assert!(!is_held(ftl, HELD | ODD));
 }
 
@@ -193,13 +210,13 @@ fn what_is_waited_for_is_not_held_for_a_write() {
 fn a_claim_is_given_up_when_nothing_moves() {
     let mut drive = Drive::new(&config("page_lock", MappingUnit::FourKib)).unwrap();
     let ftl = &mut drive.state.ftl;
-    ftl.space.allocator.claim(LaneId(0), false);
-    ftl.work.lane_mut(LaneId(0)).reads = 1;
-    ftl.give_up_claims();
-    assert!(ftl.space.allocator.has_claims(), "something moves");
-    ftl.work.lane_mut(LaneId(0)).reads = 0;
-    ftl.give_up_claims();
-    assert!(!ftl.space.allocator.has_claims());
+    ftl.moves.media.space.allocator.claim(LaneId(0), false);
+    ftl.moves.media.work.lane_mut(LaneId(0)).reads = 1;
+    ftl.moves.media.give_up_claims();
+    assert!(ftl.moves.media.space.allocator.has_claims(), "something moves");
+    ftl.moves.media.work.lane_mut(LaneId(0)).reads = 0;
+    ftl.moves.media.give_up_claims();
+    assert!(!ftl.moves.media.space.allocator.has_claims());
 }
 
 /// A drive on which the replica of a unit stands where another was, and that place.
@@ -210,10 +227,10 @@ fn replicated(lpn: Lpn, other: Lpn) -> (Drive, Pun) {
     let mut drive = Drive::new(&cfg).unwrap();
     drive.fill(0, 20).unwrap();
     let ftl = &mut drive.state.ftl;
-    let at = ftl.tables.map.lookup(other);
+    let at = ftl.moves.media.tables.map.lookup(other);
     ftl.trim(other);
-    ftl.tables.map.note_stray(lpn, at);
-    ftl.tables.replicas.set(lpn, at);
+    ftl.moves.media.tables.map.note_stray(lpn, at);
+    ftl.moves.media.tables.replicas.set(lpn, at);
     (drive, at)
 }
 
@@ -222,9 +239,9 @@ fn replicated(lpn: Lpn, other: Lpn) -> (Drive, Pun) {
 fn a_page_that_is_locked_takes_its_replicas_along() {
     let (mut drive, at) = replicated(Lpn(2), Lpn(5));
     let ftl = &mut drive.state.ftl;
-    assert_eq!(ftl.tables.replicas.get(Lpn(2)), at);
-    ftl.lock_lane(&mut drive.state.flash, LaneId(0));
-    assert_eq!(ftl.tables.replicas.get(Lpn(2)), Pun::NONE);
+    assert_eq!(ftl.moves.media.tables.replicas.get(Lpn(2)), at);
+    ftl.moves.lock_lane(&mut drive.state.flash, LaneId(0));
+    assert_eq!(ftl.moves.media.tables.replicas.get(Lpn(2)), Pun::NONE);
 }
 
 /// What has moved waits for the end of a job only where there is one.
@@ -232,12 +249,12 @@ fn a_page_that_is_locked_takes_its_replicas_along() {
 fn a_page_that_has_moved_waits_for_no_job_where_none_is() {
     let (mut drive, _) = replicated(Lpn(2), Lpn(15));
     let ftl = &mut drive.state.ftl;
-    let from = ftl.tables.map.lookup(Lpn(2));
+    let from = ftl.moves.media.tables.map.lookup(Lpn(2));
     // The replica takes the place of the unit.
-    assert!(ftl.adopt(Lpn(2)));
-    let page = ftl.tables.layout.page_of_unit(from).0;
-    assert_eq!(ftl.locks.exposed.pages[page.index()] & (EXPOSED | DEFERRED), EXPOSED | DEFERRED);
-    ftl.lock_lane(&mut drive.state.flash, LaneId(0));
-    assert!(ftl.locks.lists.deferred.is_empty());
-    assert_eq!(ftl.locks.exposed.pages[page.index()] & ISSUED, ISSUED, "its lock is on its way");
+    assert!(ftl.moves.media.adopt(Lpn(2)));
+    let page = ftl.moves.media.tables.layout.page_of_unit(from).0;
+    assert_eq!(ftl.moves.media.locks.exposed.pages[page.index()] & (EXPOSED | DEFERRED), EXPOSED | DEFERRED);
+    ftl.moves.lock_lane(&mut drive.state.flash, LaneId(0));
+    assert!(ftl.moves.media.locks.lists.deferred.is_empty());
+    assert_eq!(ftl.moves.media.locks.exposed.pages[page.index()] & ISSUED, ISSUED, "its lock is on its way");
 }

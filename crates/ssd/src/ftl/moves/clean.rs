@@ -13,63 +13,53 @@ use crate::ftl::techniques::{Offer, Seen};
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{LaneWork, RECLAIM, ROUTINE};
 use crate::ftl::work::walk::{PageUnits, Step, Walk};
-use crate::ftl::{Ftl, IdleWork};
+use crate::ftl::{IdleWork, Media, Moves};
 use crate::units::{BlockId, LaneId, Ppn};
 
-impl Ftl {
+impl Moves {
     /// Looks whether a lane should be cleaned, and starts or continues.
     pub(in crate::ftl) fn check_lane(&mut self, flash: &mut Flash, lane: LaneId) {
-        if self.space.ring.is_used() {
-            self.tend_ring(lane);
+        if self.media.space.ring.is_used() {
+            self.media.tend_ring(lane);
         }
-        self.update_wanted(lane);
+        self.media.update_wanted(lane);
         self.pump_lane(flash, lane);
     }
 
     /// The same for all lanes: the host has no page left.
     pub fn check_lanes(&mut self, flash: &mut Flash) {
-        (0..self.tables.layout.lanes).map(LaneId).for_each(|lane| self.check_lane(flash, lane));
+        (0..self.media.tables.layout.lanes).map(LaneId).for_each(|lane| self.check_lane(flash, lane));
     }
 
     /// Cleaning catches up with such a host, until a pace is set.
     pub fn catch_up(&mut self, flash: &mut Flash) {
-        self.work.catches_up = true;
+        self.media.work.catches_up = true;
         self.check_lanes(flash);
-    }
-
-    /// How fast the host is from now on, where no time passes.
-    pub fn set_pace(&mut self, pace: Pace) {
-        self.work.catches_up = false;
-        let changed = std::mem::replace(&mut self.work.pace, pace) != pace;
-        for lane in (0..self.tables.layout.lanes).map(LaneId).filter(|_| changed) {
-            // Not yet cleaned: that is for the executor that goes on.
-            self.update_wanted(lane);
-        }
     }
 
     /// Tells whether the host has been silent long enough for something to begin; it begins, or no more of it does.
     pub fn set_idle(&mut self, flash: &mut Flash, work: IdleWork, idle: bool) {
         match work {
-            IdleWork::Cleaning => self.work.idle = idle,
-            IdleWork::Reclaim => self.work.quiet = idle,
+            IdleWork::Cleaning => self.media.work.idle = idle,
+            IdleWork::Reclaim => self.media.work.quiet = idle,
         }
-        for lane in (0..self.tables.layout.lanes).map(LaneId).filter(|_| idle) {
+        for lane in (0..self.media.tables.layout.lanes).map(LaneId).filter(|_| idle) {
             self.check_lane(flash, lane);
         }
     }
 
     /// Tries again to start moves that found nothing to do; for when the host waits for room.
     pub fn retry(&mut self, flash: &mut Flash) {
-        if self.locks.are_on() {
-            self.give_up_claims();
+        if self.media.locks.are_on() {
+            self.media.give_up_claims();
         }
-        let begins_anew = self.cleaning.trigger.ends_without_victims();
-        for lane in (0..self.tables.layout.lanes).map(LaneId) {
+        let begins_anew = self.media.cleaning.trigger.ends_without_victims();
+        for lane in (0..self.media.tables.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.
-            if begins_anew && !self.work.lane_mut(lane).wanted {
-                self.update_wanted(lane);
+            if begins_anew && !self.media.work.lane_mut(lane).wanted {
+                self.media.update_wanted(lane);
             }
-            let work = self.work.lane_mut(lane);
+            let work = self.media.work.lane_mut(lane);
             let at_rest = !work.is_moving();
             let waits = |work: &LaneWork| {
                 work.wanted
@@ -78,7 +68,9 @@ impl Ftl {
                     || work.has_candidates()
                     || work.has_gathered()
             };
-            if at_rest && (waits(work) || self.space.ring.wants_destage(&self.work, &self.page_classes, lane))
+            if at_rest
+                && (waits(work)
+                    || self.media.space.ring.wants_destage(&self.media.work, &self.page_classes, lane))
             {
                 self.pump_lane(flash, lane);
                 self.unblock(flash, lane);
@@ -89,7 +81,7 @@ impl Ftl {
     /// A job that found no page for its stream may have what it lacks behind it: the block that the last job emptied
     /// can be erased when the rest of it, less than a page, is programmed.
     fn unblock(&mut self, flash: &mut Flash, lane: LaneId) {
-        let work = self.work.lane_mut(lane);
+        let work = self.media.work.lane_mut(lane);
         if !work.is_moving() && work.has_job() {
             self.program_all_gathered(flash, lane, true);
         }
@@ -97,32 +89,169 @@ impl Ftl {
 
     /// One step of a lane: start jobs if there are none, read on, program what is gathered.
     pub(in crate::ftl) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
-        self.work.emptied = false;
-        self.space.allocator.forget_refusals(lane);
+        self.media.work.emptied = false;
+        self.media.space.allocator.forget_refusals(lane);
         self.deal_on(flash, lane);
-        while self.work.lane_mut(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
+        while self.media.work.lane_mut(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
             if !self.go_on(flash, lane, RECLAIM) {
                 break;
             }
         }
-        while self.work.lane_mut(lane).jobs[ROUTINE].is_some() || self.start_job(flash, lane) {
+        while self.media.work.lane_mut(lane).jobs[ROUTINE].is_some() || self.start_job(flash, lane) {
             if !self.go_on(flash, lane, ROUTINE) {
                 break;
             }
         }
-        self.space.ring.tell_whether_it_holds(&mut self.work, &self.page_classes, lane);
+        self.media.space.ring.tell_whether_it_holds(&mut self.media.work, &self.page_classes, lane);
         self.program_all_gathered(flash, lane, false);
     }
 
     /// Begins the next job of a lane. This is the order of work: the first with something to do and room for it begins.
     /// Moves because of reads go before all of these.
     fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
-        self.start_retirement(lane)
-            || self.space.ring.is_used() && self.start_destage(lane)
-            || self.locks.lists.has_hopeless(lane) && self.start_hopeless(lane)
+        self.media.start_retirement(lane)
+            || self.media.space.ring.is_used() && self.start_destage(lane)
+            || self.media.locks.lists.has_hopeless(lane) && self.media.start_hopeless(lane)
             || self.start_cleaning(lane)
-            || self.space.ring.is_used() && self.clean_for_ring(lane)
-            || self.techniques.are_on() && self.start_offered(flash, lane)
+            || self.media.space.ring.is_used() && self.clean_for_ring(lane)
+            || self.media.techniques.are_on() && self.media.start_offered(flash, lane)
+    }
+
+    /// Begins to clean a block, if the lane is to be cleaned or somebody lacks room there.
+    #[inline(always)]
+    fn start_cleaning(&mut self, lane: LaneId) -> bool {
+        let work = &self.media.work.lanes[lane.index()];
+        let lacks_room = work.candidates.lacks_room || self.media.locks.lists.is_crowded(lane);
+        if !(work.wanted || lacks_room)
+            || self.media.space.ring.coming(&self.media.work, lane) >= self.media.work.coming_at_most
+        {
+            return false;
+        }
+        self.media.update_wanted(lane);
+        if !(self.media.work.lanes[lane.index()].wanted || lacks_room) {
+            return false;
+        }
+        if self.start_victim(lane, |_, _| true)
+            || self.media.space.ring.is_used() && self.destage_instead(lane)
+        {
+            return true;
+        }
+        // Nothing is worth it: a round of cleaning is over.
+        if self.media.cleaning.trigger.ends_without_victims() && self.media.work.lane_mut(lane).coming == 0 {
+            self.media.work.lane_mut(lane).wanted = false;
+        }
+        false
+    }
+
+    /// Goes on with a job as far as it can; returns whether that is finished, and another may begin.
+    fn go_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut may_be_busy = true;
+        self.media.reclaim.look_anew(&mut self.media.work, lane, which);
+        loop {
+            let waits = may_be_busy && self.media.work.is_busy(&self.media.tables.layout, lane, 0)
+                || self.media.work.rests(&self.media.tables, &self.media.space.allocator, lane, which);
+            let Media { work, tables, .. } = &mut self.media;
+            let Some(job) = &mut work.lanes[lane.index()].jobs[which] else { return false };
+            match job.step(tables, !waits, &mut units) {
+                Step::Read { page, count } => {
+                    may_be_busy = self.move_page(flash, lane, page, (&mut units, count));
+                    continue;
+                }
+                Step::Ask => self.media.ask_for_more(flash, lane, which),
+                Step::Replicate { place, to } => self.media.replicate(flash, lane, place, to),
+                Step::Program { .. } => unreachable!("only deals say where their data goes"),
+                Step::Wait => return false,
+                Step::Done => return self.end_job(flash, lane, which),
+            }
+            may_be_busy = true;
+        }
+    }
+
+    /// A job has read all that was to move: a block that it empties can be erased when that has arrived. Returns
+    /// whether another may begin.
+    fn end_job(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
+        match self.media.work.lane_mut(lane).jobs[which].take() {
+            Some(Job::Migrate(migration)) => self.end_migration(flash, lane, migration),
+            Some(Job::Empty { walk: Walk { block, .. }, .. }) => {
+                self.media.tables.blocks.set_state(block, BlockState::Draining);
+                if self.media.tables.blocks.leaving(block) == 0 {
+                    self.media.empty(flash, block);
+                }
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Reads the live units of a page, or copies the page inside its plane. False if all of it is done.
+    fn move_page(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        page: Ppn,
+        (room, count): (&mut PageUnits, usize),
+    ) -> bool {
+        let units = &room[..count];
+        let block = self.media.tables.layout.block_of_page(page).0;
+        let cause = self.media.tables.blocks.cause(block);
+        let mut op = self.media.space.op_of_move(
+            &self.media.tables,
+            &self.media.work,
+            flash,
+            (OpKind::Read, cause),
+            page,
+            lane,
+        );
+        self.media.work.counts.note_margin(&flash.chip, &op);
+        self.media.reclaim.note_read(&self.media.tables, &mut self.media.work, flash, &op);
+        let copies = self.media.techniques.copies() && !self.media.tables.blocks.is_one_bit(block);
+        if copies && self.copy_back(flash, lane, cause, units[0]) {
+            return true;
+        }
+        self.media.tables.blocks.leave(block, count as u32);
+        if !self.media.issue_move(flash, lane, &mut op, units) {
+            return true;
+        }
+        self.take_read(lane, (cause, page, op.outcome), units);
+        !self.program_moved_for(flash, lane, cause, room)
+    }
+
+    /// Lets the lanes whose lists have grown look at them.
+    pub fn look_at_candidates(&mut self, flash: &mut Flash) {
+        while let Some(lane) = self.media.work.looks.take_next() {
+            if !(self.media.locks.are_on() && self.lock_lane(flash, lane)) {
+                self.pump_lane(flash, lane);
+            }
+        }
+    }
+
+    /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
+    /// helps.
+    pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
+        self.media.locks.hurry_deferred(&self.media.tables, &mut self.media.work);
+        (0..self.media.tables.layout.blocks())
+            .map(BlockId)
+            .for_each(|block| self.media.locks.list_all(&self.media.tables, &mut self.media.work, block));
+        for lane in (0..self.media.tables.layout.lanes).map(LaneId) {
+            self.media.locks.lists.uncrowd(&self.media.tables, &mut self.media.work, lane);
+            self.check_lane(flash, lane);
+            self.program_all_gathered(flash, lane, true);
+        }
+        self.look_at_candidates(flash);
+        !self.media.outbox.is_empty()
+    }
+}
+
+impl Media {
+    /// How fast the host is from now on, where no time passes.
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.work.catches_up = false;
+        let changed = std::mem::replace(&mut self.work.pace, pace) != pace;
+        for lane in (0..self.tables.layout.lanes).map(LaneId).filter(|_| changed) {
+            // Not yet cleaned: that is for the executor that goes on.
+            self.update_wanted(lane);
+        }
     }
 
     /// Begins to empty a block that failed a program.
@@ -139,30 +268,6 @@ impl Ftl {
         self.begin(lane, block, Cause::BadBlock)
     }
 
-    /// Begins to clean a block, if the lane is to be cleaned or somebody lacks room there.
-    #[inline(always)]
-    fn start_cleaning(&mut self, lane: LaneId) -> bool {
-        let work = &self.work.lanes[lane.index()];
-        let lacks_room = work.candidates.lacks_room || self.locks.lists.is_crowded(lane);
-        if !(work.wanted || lacks_room)
-            || self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most
-        {
-            return false;
-        }
-        self.update_wanted(lane);
-        if !(self.work.lanes[lane.index()].wanted || lacks_room) {
-            return false;
-        }
-        if self.start_victim(lane, |_, _| true) || self.space.ring.is_used() && self.destage_instead(lane) {
-            return true;
-        }
-        // Nothing is worth it: a round of cleaning is over.
-        if self.cleaning.trigger.ends_without_victims() && self.work.lane_mut(lane).coming == 0 {
-            self.work.lane_mut(lane).wanted = false;
-        }
-        false
-    }
-
     /// Begins to empty a block that a technique offers: the first that may be emptied now, and for which there is room.
     #[cold]
     fn start_offered(&mut self, flash: &Flash, lane: LaneId) -> bool {
@@ -177,7 +282,7 @@ impl Ftl {
                 continue;
             }
             if self.tables.blocks.state(block) == BlockState::Open {
-                let Ftl { space, tables, .. } = self;
+                let Media { space, tables, .. } = self;
                 space.allocator.abandon(lane, block, &mut tables.blocks, tables.clock);
                 tables.replicas.close_off(&tables.layout, block);
             }
@@ -200,47 +305,6 @@ impl Ftl {
         }
     }
 
-    /// Goes on with a job as far as it can; returns whether that is finished, and another may begin.
-    fn go_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let mut may_be_busy = true;
-        self.reclaim.look_anew(&mut self.work, lane, which);
-        loop {
-            let waits = may_be_busy && self.work.is_busy(&self.tables.layout, lane, 0)
-                || self.work.rests(&self.tables, &self.space.allocator, lane, which);
-            let Ftl { work, tables, .. } = self;
-            let Some(job) = &mut work.lanes[lane.index()].jobs[which] else { return false };
-            match job.step(tables, !waits, &mut units) {
-                Step::Read { page, count } => {
-                    may_be_busy = self.move_page(flash, lane, page, (&mut units, count));
-                    continue;
-                }
-                Step::Ask => self.ask_for_more(flash, lane, which),
-                Step::Replicate { place, to } => self.replicate(flash, lane, place, to),
-                Step::Program { .. } => unreachable!("only deals say where their data goes"),
-                Step::Wait => return false,
-                Step::Done => return self.end_job(flash, lane, which),
-            }
-            may_be_busy = true;
-        }
-    }
-
-    /// A job has read all that was to move: a block that it empties can be erased when that has arrived. Returns
-    /// whether another may begin.
-    fn end_job(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
-        match self.work.lane_mut(lane).jobs[which].take() {
-            Some(Job::Migrate(migration)) => self.end_migration(flash, lane, migration),
-            Some(Job::Empty { walk: Walk { block, .. }, .. }) => {
-                self.tables.blocks.set_state(block, BlockState::Draining);
-                if self.tables.blocks.leaving(block) == 0 {
-                    self.empty(flash, block);
-                }
-                true
-            }
-            None => false,
-        }
-    }
-
     /// What is read away from a block next, or leaves it altogether, is the read-reclaim policy's to say.
     fn ask_for_more(&mut self, flash: &mut Flash, lane: LaneId, which: usize) {
         if let Some(Job::Empty { walk, .. }) = self.work.lane_mut(lane).jobs[which] {
@@ -250,58 +314,6 @@ impl Ftl {
         } else {
             self.migrate_on(flash, lane);
         }
-    }
-
-    /// Reads the live units of a page, or copies the page inside its plane. False if all of it is done.
-    fn move_page(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        page: Ppn,
-        (room, count): (&mut PageUnits, usize),
-    ) -> bool {
-        let units = &room[..count];
-        let block = self.tables.layout.block_of_page(page).0;
-        let cause = self.tables.blocks.cause(block);
-        let mut op =
-            self.space.op_of_move(&self.tables, &self.work, flash, (OpKind::Read, cause), page, lane);
-        self.work.counts.note_margin(&flash.chip, &op);
-        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
-        let copies = self.techniques.copies() && !self.tables.blocks.is_one_bit(block);
-        if copies && self.copy_back(flash, lane, cause, units[0]) {
-            return true;
-        }
-        self.tables.blocks.leave(block, count as u32);
-        if !self.issue_move(flash, lane, &mut op, units) {
-            return true;
-        }
-        self.take_read(lane, (cause, page, op.outcome), units);
-        !self.program_moved_for(flash, lane, cause, room)
-    }
-
-    /// Lets the lanes whose lists have grown look at them.
-    pub fn look_at_candidates(&mut self, flash: &mut Flash) {
-        while let Some(lane) = self.work.looks.take_next() {
-            if !(self.locks.are_on() && self.lock_lane(flash, lane)) {
-                self.pump_lane(flash, lane);
-            }
-        }
-    }
-
-    /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
-    /// helps.
-    pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
-        self.locks.hurry_deferred(&self.tables, &mut self.work);
-        (0..self.tables.layout.blocks())
-            .map(BlockId)
-            .for_each(|block| self.locks.list_all(&self.tables, &mut self.work, block));
-        for lane in (0..self.tables.layout.lanes).map(LaneId) {
-            self.locks.lists.uncrowd(&self.tables, &mut self.work, lane);
-            self.check_lane(flash, lane);
-            self.program_all_gathered(flash, lane, true);
-        }
-        self.look_at_candidates(flash);
-        !self.outbox.is_empty()
     }
 }
 
@@ -343,7 +355,13 @@ mod tests {
             let drive = Drive::with_policies(&cfg, ExternalPolicies::trusted_stream(Apart(streams))).unwrap();
             let ftl = &drive.state.ftl;
             let has_room = |units| {
-                ftl.work.has_room(&ftl.tables, &ftl.space.allocator, LaneId(0), units, Cause::Cleaning)
+                ftl.moves.media.work.has_room(
+                    &ftl.moves.media.tables,
+                    &ftl.moves.media.space.allocator,
+                    LaneId(0),
+                    units,
+                    Cause::Cleaning,
+                )
             };
             assert!(has_room(32) && !has_room(33), "{streams} streams");
         }

@@ -2,13 +2,13 @@
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
-use crate::ftl::Ftl;
 use crate::ftl::tables::worn::Worn;
 use crate::ftl::techniques::{Hop, Which};
+use crate::ftl::{Media, Moves};
 use crate::nand::PageAddress;
 use crate::units::{LaneId, Ppn, Pun};
 
-impl Ftl {
+impl Moves {
     /// Copies a page inside the chip if the next page of the stream lies in the same plane and a technique has it so.
     pub(in crate::ftl) fn copy_back(
         &mut self,
@@ -17,42 +17,46 @@ impl Ftl {
         cause: Cause,
         unit: UnitRef,
     ) -> bool {
-        let (streams, clock) = (self.space.allocator.streams(), self.tables.clock);
+        let (streams, clock) = (self.media.space.allocator.streams(), self.media.tables.clock);
         let stream = self.separation.peek_move(streams, clock, cause, &unit);
-        let source = self.tables.layout.page_of_unit(Pun(unit.source)).0;
-        let from = self.tables.layout.locate(source);
-        let next = self.space.allocator.peek(lane, stream, &self.tables.blocks);
-        let to = next.map(|page| self.tables.layout.locate(page));
+        let source = self.media.tables.layout.page_of_unit(Pun(unit.source)).0;
+        let from = self.media.tables.layout.locate(source);
+        let next = self.media.space.allocator.peek(lane, stream, &self.media.tables.blocks);
+        let to = next.map(|page| self.media.tables.layout.locate(page));
         let Some(to) = to.filter(|to| (from.die, from.plane) == (to.die, to.plane)) else {
-            self.work.counts.copies_refused_by_place += 1;
+            self.media.work.counts.copies_refused_by_place += 1;
             return false;
         };
-        let Some(asked) = self.judge_copy(flash, (source, from), to) else { return false };
-        let Some(found) = self.space.move_target(&mut self.tables, self.work.reserve, lane, stream) else {
-            self.work.counts.copies_refused_by_place += 1;
+        let Some(asked) = self.media.judge_copy(flash, (source, from), to) else { return false };
+        let Some(found) =
+            self.media.space.move_target(&mut self.media.tables, self.media.work.reserve, lane, stream)
+        else {
+            self.media.work.counts.copies_refused_by_place += 1;
             return false;
         };
         let unit = self.in_stream_of_move(cause, unit);
-        let op = self.space.op_of_move(
-            &self.tables,
-            &self.work,
+        let op = self.media.space.op_of_move(
+            &self.media.tables,
+            &self.media.work,
             flash,
             (OpKind::Copyback, cause),
             found.page,
             lane,
         );
-        let mut op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
-        self.erase_if_opened(flash, found);
-        self.tables.blocks.leave(self.tables.layout.block_of_unit(Pun(unit.source)), 1);
-        self.work.counts.copies += 1;
-        self.techniques.copied(asked, found.page, &mut self.work.counts);
-        if self.issue_copy(flash, lane, &mut op, from, unit) {
+        let mut op = self.media.tables.bound_for(self.media.tables.layout.block_of_page(found.page).0, op);
+        self.media.erase_if_opened(flash, found);
+        self.media.tables.blocks.leave(self.media.tables.layout.block_of_unit(Pun(unit.source)), 1);
+        self.media.work.counts.copies += 1;
+        self.media.techniques.copied(asked, found.page, &mut self.media.work.counts);
+        if self.media.issue_copy(flash, lane, &mut op, from, unit) {
             self.copied(flash, lane, &op, unit);
         }
-        self.after_allocation(lane, found);
+        self.media.after_allocation(lane, found);
         true
     }
+}
 
+impl Media {
     /// Whether a page is copied to that place: for which technique, and what that is told of it.
     fn judge_copy(
         &mut self,

@@ -5,7 +5,6 @@
 
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::flash::{Flash, PROGRAM_MODES};
-use crate::ftl::Ftl;
 use crate::ftl::read_reclaim::MAX_PAGE_TYPES as TYPES;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::work::COMING_BY_READS;
@@ -13,6 +12,7 @@ use crate::ftl::work::candidates::Candidate;
 use crate::ftl::work::deal::{NO_TARGET, Target, Way};
 use crate::ftl::work::lane::ROUTINE;
 use crate::ftl::work::walk::Step;
+use crate::ftl::{Media, Moves};
 use crate::nand::Outcome;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 
@@ -40,7 +40,7 @@ pub(in crate::ftl) enum Begun {
     NoBlocks,
 }
 
-impl Ftl {
+impl Moves {
     /// Begins a deal if there is room. With less room than it needs it waits for cleaning, the forced one not for long,
     /// and then makes do with one target and no partner.
     pub(in crate::ftl) fn begin_deal(
@@ -51,27 +51,27 @@ impl Ftl {
     ) -> Begun {
         let DealRequest { candidate, mode, paired, forced } = asked;
         let block = candidate.block;
-        let to_spare = self.space.allocator.free(lane).saturating_sub(self.work.reserve);
+        let to_spare = self.media.space.allocator.free(lane).saturating_sub(self.media.work.reserve);
         // Two blocks out of one: cleaning makes up for it.
-        let spreads = paired && to_spare >= 2 && self.reclaim.policy.empty_partner();
+        let spreads = paired && to_spare >= 2 && self.media.reclaim.policy.empty_partner();
         let partner = if paired && !spreads {
-            self.reclaim.partner_of(&self.tables, lane, block)
+            self.media.reclaim.partner_of(&self.media.tables, lane, block)
         } else {
             BlockId::NONE
         };
         let sources = [block, partner];
-        let mode = self.reclaim.mode_for(&self.tables, partner).max(mode);
+        let mode = self.media.reclaim.mode_for(&self.media.tables, partner).max(mode);
         let needed = 1 + u32::from(partner.is_some());
-        if self.work.lane_mut(lane).coming + needed > self.work.coming_at_most + COMING_BY_READS {
+        if self.media.work.lane_mut(lane).coming + needed > self.media.work.coming_at_most + COMING_BY_READS {
             return Begun::Later;
         }
-        let fan = if spreads { 2 } else { self.targets_for(sources) };
+        let fan = if spreads { 2 } else { self.media.targets_for(sources) };
         if to_spare >= fan {
-            self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
+            self.media.reclaim.drop_candidate(&self.media.tables, &mut self.media.work, lane, candidate);
             self.deal(flash, lane, sources, fan, mode, paired);
             return Begun::Yes;
         }
-        let work = self.work.lane_mut(lane);
+        let work = self.media.work.lane_mut(lane);
         let comes = work.coming > 0 || work.jobs[ROUTINE].is_some();
         if !work.candidates.lacks_room {
             (work.candidates.lacks_room, work.candidates.lacked_at) = (true, work.erases);
@@ -83,18 +83,11 @@ impl Ftl {
             return Begun::Later;
         }
         if to_spare >= 1 {
-            self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
+            self.media.reclaim.drop_candidate(&self.media.tables, &mut self.media.work, lane, candidate);
             self.deal(flash, lane, [block, BlockId::NONE], 1, mode, paired);
             return Begun::Yes;
         }
         if forced { Begun::NoBlocks } else { Begun::Later }
-    }
-
-    /// Targets that the data of some blocks fills: one, if it fits.
-    fn targets_for(&self, sources: [BlockId; 2]) -> u32 {
-        let live: u32 =
-            sources.iter().filter(|block| block.is_some()).map(|&block| self.tables.blocks.live(block)).sum();
-        1 + u32::from(live > self.tables.layout.units_per_block())
     }
 
     fn deal(
@@ -106,8 +99,8 @@ impl Ftl {
         mode: u8,
         sorted: bool,
     ) {
-        self.work.counts.reclaims += 1;
-        let work = self.work.lane_mut(lane);
+        self.media.work.counts.reclaims += 1;
+        let work = self.media.work.lane_mut(lane);
         work.candidates.lacks_room = false;
         let deal = &mut work.deal;
         (deal.active, deal.sources, deal.fan, deal.mode, deal.sorted) = (true, sources, fan, mode, sorted);
@@ -115,18 +108,75 @@ impl Ftl {
         (deal.targets, deal.shares) = ([NO_TARGET; 2], [(0, 0); TYPES]);
         deal.units.clear();
         for (at, block) in sources.into_iter().enumerate().filter(|(_, block)| block.is_some()) {
-            self.tables.blocks.start_moving(block, Cause::ReadReclaim);
-            self.reclaim.begin_service(flash, block, Some(sources[1 - at]).filter(|other| other.is_some()));
-            self.work.lane_mut(lane).coming += 1;
-            self.reclaim.list_units(&self.tables, &mut self.work, lane, block);
+            self.media.tables.blocks.start_moving(block, Cause::ReadReclaim);
+            self.media.reclaim.begin_service(
+                flash,
+                block,
+                Some(sources[1 - at]).filter(|other| other.is_some()),
+            );
+            self.media.work.lane_mut(lane).coming += 1;
+            self.media.reclaim.list_units(&self.media.tables, &mut self.media.work, lane, block);
         }
-        self.work.sort_units(&self.tables, lane);
+        self.media.work.sort_units(&self.media.tables, lane);
         for at in 0..fan as usize {
-            let block = self.open_target(lane, mode);
-            self.work.lane_mut(lane).deal.targets[at].block = block;
+            let block = self.media.open_target(lane, mode);
+            self.media.work.lane_mut(lane).deal.targets[at].block = block;
         }
-        self.update_wanted(lane);
+        self.media.update_wanted(lane);
         self.deal_on(flash, lane);
+    }
+
+    /// Goes on with a lane's deal: programs what is there, reads what is next, and ends it when nothing is left.
+    pub(in crate::ftl) fn deal_on(&mut self, flash: &mut Flash, lane: LaneId) {
+        if !self.media.work.lane_mut(lane).deal.active {
+            return;
+        }
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        while self.media.work.lane_mut(lane).deal.active {
+            let at_most = self.media.work.in_flight_at_most;
+            let work = &mut self.media.work.lanes[lane.index()];
+            let may_read = flash.is_instant() || work.reads + work.programs < at_most;
+            match work.deal.step(&self.media.tables, may_read, at_most, &mut units) {
+                Step::Read { page, count } => self.media.read_dealt(flash, lane, page, &units[..count]),
+                Step::Program { target, count } => {
+                    self.program_dealt(flash, lane, target, &mut units[..count]);
+                }
+                Step::Wait => return,
+                Step::Done => self.media.end_deal(flash, lane),
+                Step::Ask | Step::Replicate { .. } => unreachable!("a deal was asked for as a whole"),
+            }
+        }
+    }
+
+    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId, target: u8, units: &mut [UnitRef]) {
+        let Some(page) = self.media.next_of_target(lane, usize::from(target)) else {
+            // What is in the controller goes where cleaning's data goes; the rest stays.
+            for &mut unit in units {
+                let unit = self.in_stream_of_move(Cause::ReadReclaim, unit);
+                self.media.work.gather(&self.page_classes, lane, unit);
+            }
+            let deal = &mut self.media.work.lane_mut(lane).deal;
+            (deal.over, deal.cut_short) = (true, true);
+            return;
+        };
+        let Media { space, tables, work, .. } = &mut self.media;
+        let mut op = space.program_of_move(tables, work, flash, (Cause::ReadReclaim, page), lane);
+        if self.media.work.lazy {
+            self.media.erase_if_stale(flash, page);
+        }
+        self.media.work.counts.padded_units +=
+            u64::from(self.media.tables.layout.units_per_page) - units.len() as u64;
+        self.media.work.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
+        self.program_moved(flash, lane, &mut op, units);
+    }
+}
+
+impl Media {
+    /// Targets that the data of some blocks fills: one, if it fits.
+    fn targets_for(&self, sources: [BlockId; 2]) -> u32 {
+        let live: u32 =
+            sources.iter().filter(|block| block.is_some()).map(|&block| self.tables.blocks.live(block)).sum();
+        1 + u32::from(live > self.tables.layout.units_per_block())
     }
 
     /// Opens a free block in a program mode, if one is left beside those kept for moves.
@@ -141,28 +191,6 @@ impl Ftl {
             self.reclaim.policy.on_open(physical, mode);
         }
         block
-    }
-
-    /// Goes on with a lane's deal: programs what is there, reads what is next, and ends it when nothing is left.
-    pub(in crate::ftl) fn deal_on(&mut self, flash: &mut Flash, lane: LaneId) {
-        if !self.work.lane_mut(lane).deal.active {
-            return;
-        }
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        while self.work.lane_mut(lane).deal.active {
-            let at_most = self.work.in_flight_at_most;
-            let work = &mut self.work.lanes[lane.index()];
-            let may_read = flash.is_instant() || work.reads + work.programs < at_most;
-            match work.deal.step(&self.tables, may_read, at_most, &mut units) {
-                Step::Read { page, count } => self.read_dealt(flash, lane, page, &units[..count]),
-                Step::Program { target, count } => {
-                    self.program_dealt(flash, lane, target, &mut units[..count]);
-                }
-                Step::Wait => return,
-                Step::Done => self.end_deal(flash, lane),
-                Step::Ask | Step::Replicate { .. } => unreachable!("a deal was asked for as a whole"),
-            }
-        }
     }
 
     fn read_dealt(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn, units: &[UnitRef]) {
@@ -196,27 +224,6 @@ impl Ftl {
             }
             self.work.lane_mut(lane).deal.arrive(unit, way);
         }
-    }
-
-    fn program_dealt(&mut self, flash: &mut Flash, lane: LaneId, target: u8, units: &mut [UnitRef]) {
-        let Some(page) = self.next_of_target(lane, usize::from(target)) else {
-            // What is in the controller goes where cleaning's data goes; the rest stays.
-            for &mut unit in units {
-                let unit = self.in_stream_of_move(Cause::ReadReclaim, unit);
-                self.work.gather(&self.page_classes, lane, unit);
-            }
-            let deal = &mut self.work.lane_mut(lane).deal;
-            (deal.over, deal.cut_short) = (true, true);
-            return;
-        };
-        let Ftl { space, tables, work, .. } = self;
-        let mut op = space.program_of_move(tables, work, flash, (Cause::ReadReclaim, page), lane);
-        if self.work.lazy {
-            self.erase_if_stale(flash, page);
-        }
-        self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - units.len() as u64;
-        self.work.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
-        self.program_moved(flash, lane, &mut op, units);
     }
 
     /// The next page of a target; if it is full or has failed, of the other, or of a fresh one.

@@ -7,7 +7,6 @@
 //! data is sorted by the class of pages, what was read waits in its queues from one block that is destaged to the next.
 
 use crate::flash::op::{Cause, Op};
-use crate::ftl::Ftl;
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::slc_cache::LaneSpace;
@@ -17,6 +16,7 @@ use crate::ftl::work::Work;
 use crate::ftl::write::placement::Space;
 use crate::ftl::write::ring::Ring;
 use crate::ftl::write::waits::{Lack, Waits};
+use crate::ftl::{Media, Moves};
 use crate::units::{BlockId, LaneId, Ppn};
 
 /// Erased blocks that a ring has at least.
@@ -170,7 +170,52 @@ impl Space {
     }
 }
 
-impl Ftl {
+impl Moves {
+    /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
+    pub(in crate::ftl) fn start_destage(&mut self, lane: LaneId) -> bool {
+        let cleans_first =
+            self.media.work.lanes[lane.index()].wanted && self.media.space.ring.lane(lane).had_turn;
+        !cleans_first
+            && self.media.space.ring.wants_destage(&self.media.work, &self.page_classes, lane)
+            && self.media.space.allocator.free(lane) > self.media.work.reserve
+            && self.media.destage_next(lane)
+    }
+
+    /// Cleaning has found nothing to do: then it is not its turn, and where it is out of room the ring makes some.
+    /// Returns whether a job was begun.
+    pub(in crate::ftl) fn destage_instead(&mut self, lane: LaneId) -> bool {
+        self.media.space.ring.lane_mut(lane).had_turn = false;
+        if self.start_destage(lane) {
+            return true;
+        }
+        let work = &self.media.work.lanes[lane.index()];
+        if self.media.space.allocator.free(lane) + work.coming > self.media.work.reserve
+            || self.media.space.ring.lane(lane).owned == 0
+        {
+            return false;
+        }
+        if self.media.space.take_from_ring(&mut self.media.tables, &mut self.media.waits, lane) {
+            return false;
+        }
+        self.media.space.ring.lane_mut(lane).gives_room = true;
+        self.media.space.ring.lane(lane).leaving == 0 && self.media.destage_next(lane)
+    }
+
+    /// Begins to clean a block for the cache, if that has fewer than it should: one that frees more than it then holds.
+    pub(in crate::ftl) fn clean_for_ring(&mut self, lane: LaneId) -> bool {
+        let (ring, coming) = (self.media.space.ring.lane(lane), self.media.work.lanes[lane.index()].coming);
+        let lacks = u64::from(ring.owned + coming) * 101 < u64::from(ring.target) * 100;
+        if !lacks || self.media.space.ring.coming(&self.media.work, lane) >= self.media.work.coming_at_most {
+            return false;
+        }
+        self.start_victim(lane, |tables, block| {
+            let frees = tables.layout.data_units_per_block() - tables.blocks.live(block);
+            frees > tables.layout.one_bit_units_per_block()
+        })
+    }
+}
+
+impl Media {
     /// Erased blocks of a lane change sides, as far as the policy asks for it and cleaning lets them.
     pub(in crate::ftl) fn tend_ring(&mut self, lane: LaneId) {
         let space = self.space.space(&self.tables, &self.work, lane);
@@ -185,48 +230,6 @@ impl Ftl {
         if ring.is_over(ring.owned) && ring.free() > ERASED {
             self.space.take_from_ring(&mut self.tables, &mut self.waits, lane);
         }
-    }
-
-    /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
-    pub(in crate::ftl) fn start_destage(&mut self, lane: LaneId) -> bool {
-        let cleans_first = self.work.lanes[lane.index()].wanted && self.space.ring.lane(lane).had_turn;
-        !cleans_first
-            && self.space.ring.wants_destage(&self.work, &self.page_classes, lane)
-            && self.space.allocator.free(lane) > self.work.reserve
-            && self.destage_next(lane)
-    }
-
-    /// Cleaning has found nothing to do: then it is not its turn, and where it is out of room the ring makes some.
-    /// Returns whether a job was begun.
-    pub(in crate::ftl) fn destage_instead(&mut self, lane: LaneId) -> bool {
-        self.space.ring.lane_mut(lane).had_turn = false;
-        if self.start_destage(lane) {
-            return true;
-        }
-        let work = &self.work.lanes[lane.index()];
-        if self.space.allocator.free(lane) + work.coming > self.work.reserve
-            || self.space.ring.lane(lane).owned == 0
-        {
-            return false;
-        }
-        if self.space.take_from_ring(&mut self.tables, &mut self.waits, lane) {
-            return false;
-        }
-        self.space.ring.lane_mut(lane).gives_room = true;
-        self.space.ring.lane(lane).leaving == 0 && self.destage_next(lane)
-    }
-
-    /// Begins to clean a block for the cache, if that has fewer than it should: one that frees more than it then holds.
-    pub(in crate::ftl) fn clean_for_ring(&mut self, lane: LaneId) -> bool {
-        let (ring, coming) = (self.space.ring.lane(lane), self.work.lanes[lane.index()].coming);
-        let lacks = u64::from(ring.owned + coming) * 101 < u64::from(ring.target) * 100;
-        if !lacks || self.space.ring.coming(&self.work, lane) >= self.work.coming_at_most {
-            return false;
-        }
-        self.start_victim(lane, |tables, block| {
-            let frees = tables.layout.data_units_per_block() - tables.blocks.live(block);
-            frees > tables.layout.one_bit_units_per_block()
-        })
     }
 
     fn destage_next(&mut self, lane: LaneId) -> bool {
@@ -282,14 +285,21 @@ mod tests {
             let units = drive.logical_units();
             drive.fill(0, units).unwrap();
             let (ftl, lane) = (&mut drive.state.ftl, LaneId(0));
-            ftl.work.lane_mut(lane).wanted = wanted;
-            ftl.space.ring.lane_mut(lane).gives_room = false;
-            while ftl.space.ring.lane(lane).owned > 5 {
-                assert!(ftl.space.take_from_ring(&mut ftl.tables, &mut ftl.waits, lane), "no erased block");
+            ftl.moves.media.work.lane_mut(lane).wanted = wanted;
+            ftl.moves.media.space.ring.lane_mut(lane).gives_room = false;
+            while ftl.moves.media.space.ring.lane(lane).owned > 5 {
+                assert!(
+                    ftl.moves.media.space.take_from_ring(
+                        &mut ftl.moves.media.tables,
+                        &mut ftl.moves.media.waits,
+                        lane
+                    ),
+                    "no erased block"
+                );
             }
-            ftl.tend_ring(lane);
-            assert_eq!(ftl.space.ring.lane(lane).owned, expected, "cleaning is wanted: {wanted}");
-            ftl.space.ring.check_rings(&ftl.tables).unwrap();
+            ftl.moves.media.tend_ring(lane);
+            assert_eq!(ftl.moves.media.space.ring.lane(lane).owned, expected, "cleaning is wanted: {wanted}");
+            ftl.moves.media.space.ring.check_rings(&ftl.moves.media.tables).unwrap();
         }
     }
 
@@ -308,11 +318,12 @@ mod tests {
             drive.submit(0, &Command { arrival: drive.now(), ..command }, drive.now()).unwrap();
             while drive.outstanding() > 15 {
                 let seen = |drive: &Drive| {
-                    let counts = &drive.state.ftl.work.counts;
+                    let counts = &drive.state.ftl.moves.media.work.counts;
                     (counts.slc_destaged, counts.victims.iter().sum::<u64>())
                 };
                 let ftl = &drive.state.ftl;
-                let is_due = ftl.work.lanes[lane.index()].wanted && ftl.space.ring.lane(lane).had_turn;
+                let is_due = ftl.moves.media.work.lanes[lane.index()].wanted
+                    && ftl.moves.media.space.ring.lane(lane).had_turn;
                 let before = seen(&drive);
                 assert!(drive.state.step_here(), "stuck");
                 let after = seen(&drive);

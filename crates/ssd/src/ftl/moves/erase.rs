@@ -8,7 +8,7 @@
 
 use crate::flash::op::{Cause, Op};
 use crate::flash::{Flash, PROGRAM_MODES};
-use crate::ftl::Ftl;
+use crate::ftl::Media;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::techniques::{Seen, Shown};
 use crate::ftl::work::COMING_BY_READS;
@@ -18,7 +18,7 @@ use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Ppn, Pun};
 
-impl Ftl {
+impl Media {
     /// Whether an emptied block can be left as it is: time passes, it is not about to be retired, and nothing of it is
     /// to be hidden that only an erase hides.
     pub(super) fn can_wait_for_erase(&self, flash: &Flash, block: BlockId) -> bool {

@@ -4,12 +4,12 @@
 
 use crate::flash::Flash;
 use crate::flash::op::{Op, OpKind, UnitRef};
-use crate::ftl::Ftl;
+use crate::ftl::Media;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{LaneId, OpId, Pun};
 
-impl Ftl {
+impl Media {
     /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the
     /// operation says how it ended.
     #[inline(always)]

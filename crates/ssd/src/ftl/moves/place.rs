@@ -2,30 +2,35 @@
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::Ftl;
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::walk::PageUnits;
 use crate::ftl::write::open::Allocated;
+use crate::ftl::{Media, Moves};
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 use core::ops::Range;
 
-impl Ftl {
+impl Moves {
     /// A unit moved for this cause, in the stream that it goes to.
     pub(in crate::ftl) fn in_stream_of_move(&mut self, cause: Cause, unit: UnitRef) -> UnitRef {
-        let (streams, clock) = (self.space.allocator.streams(), self.tables.clock);
+        let (streams, clock) = (self.media.space.allocator.streams(), self.media.tables.clock);
         unit.in_stream(self.separation.of_move(streams, clock, cause, &unit).0)
     }
 
     /// Programs full pages of gathered units, stream by stream; the rest too, if told so or nothing more will join
     /// them.
     pub(in crate::ftl) fn program_all_gathered(&mut self, flash: &mut Flash, lane: LaneId, rest: bool) {
-        if self.work.lanes[lane.index()].has_gathered() {
+        if self.media.work.lanes[lane.index()].has_gathered() {
             let mut room = [UnitRef::PADDING; UNITS_AT_MOST];
-            self.program_streams(flash, lane, (0..self.space.allocator.streams().all(), rest), &mut room);
+            self.program_streams(
+                flash,
+                lane,
+                (0..self.media.space.allocator.streams().all(), rest),
+                &mut room,
+            );
         }
     }
 
@@ -38,8 +43,8 @@ impl Ftl {
         cause: Cause,
         room: &mut PageUnits,
     ) -> bool {
-        let cold = self.space.allocator.streams().cold().index();
-        let is_cold = self.space.allocator.streams().is_cold(cause);
+        let cold = self.media.space.allocator.streams().cold().index();
+        let is_cold = self.media.space.allocator.streams().is_cold(cause);
         let streams = if is_cold { cold..cold + 1 } else { 0..cold };
         self.program_streams(flash, lane, (streams, false), room)
     }
@@ -52,10 +57,10 @@ impl Ftl {
         (streams, rest): (Range<usize>, bool),
         room: &mut PageUnits,
     ) -> bool {
-        let per_page = self.tables.layout.units_per_page as usize;
+        let per_page = self.media.tables.layout.units_per_page as usize;
         let mut all = true;
         for stream in streams.map(|stream| StreamId(stream as u8)) {
-            if self.work.lanes[lane.index()].page_of(stream, per_page, rest) > 0 {
+            if self.media.work.lanes[lane.index()].page_of(stream, per_page, rest) > 0 {
                 all &= self.program_gathered(flash, lane, (stream, rest), room);
             }
         }
@@ -74,42 +79,36 @@ impl Ftl {
             return self.program_sorted(flash, lane, (stream, rest), units);
         }
         let which = stream.index();
-        let per_page = self.tables.layout.units_per_page as usize;
+        let per_page = self.media.tables.layout.units_per_page as usize;
         loop {
-            let work = &self.work.lanes[lane.index()];
+            let work = &self.media.work.lanes[lane.index()];
             let mut count = work.page_of(stream, per_page, rest);
             if count == 0 {
                 return true;
             }
             let source = Pun(work.gathered[which].all()[0].source);
-            let Some(found) = self.space.move_target(&mut self.tables, self.work.reserve, lane, stream)
+            let Some(found) =
+                self.media.space.move_target(&mut self.media.tables, self.media.work.reserve, lane, stream)
             else {
                 return false;
             };
-            let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(source));
-            let Ftl { space, tables, work, .. } = self;
+            let cause = self.media.tables.blocks.cause(self.media.tables.layout.block_of_unit(source));
+            let Media { space, tables, work, .. } = &mut self.media;
             let mut op = space.program_of_move(tables, work, flash, (cause, found.page), lane);
-            self.erase_if_opened(flash, found);
-            self.work.lane_mut(lane).gathered[which].take(count, &mut units[..]);
+            self.media.erase_if_opened(flash, found);
+            self.media.work.lane_mut(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
-                count = self.work.fill_up(&self.space.allocator, lane, stream, count, &mut units[..per_page]);
+                count = self.media.work.fill_up(
+                    &self.media.space.allocator,
+                    lane,
+                    stream,
+                    count,
+                    &mut units[..per_page],
+                );
             }
-            self.work.counts.padded_units += (per_page - count) as u64;
+            self.media.work.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
-            self.after_allocation(lane, found);
-        }
-    }
-
-    /// Moved data of a lane took a page: whoever lost a block by it may have to be cleaned.
-    #[inline]
-    pub(in crate::ftl) fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
-        if found.lane != lane {
-            self.update_wanted(found.lane);
-        } else if found.opened && (self.reclaim.is_active() || self.locks.are_on() || self.work.lazy) {
-            // Moves because of reads, or for locks, use up blocks that no cleaning is about to make good; nor do blocks
-            // that have come free at once.
-            self.update_wanted(lane);
-            self.work.looks.soon(lane);
+            self.media.after_allocation(lane, found);
         }
     }
 
@@ -122,37 +121,39 @@ impl Ftl {
         (stream, rest): (StreamId, bool),
         units: &mut PageUnits,
     ) -> bool {
-        let per_page = self.tables.layout.units_per_page as usize;
+        let per_page = self.media.tables.layout.units_per_page as usize;
         loop {
             // What is next and has died while it waited leaves without a page.
-            while let Some(dead) = self.work.take_dead(&self.tables, lane, stream) {
-                self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(dead.source)));
+            while let Some(dead) = self.media.work.take_dead(&self.media.tables, lane, stream) {
+                self.media.unit_arrived(flash, self.media.tables.layout.block_of_unit(Pun(dead.source)));
             }
-            let work = &self.work.lanes[lane.index()];
+            let work = &self.media.work.lanes[lane.index()];
             if work.page_of(stream, per_page, rest) == 0 {
                 return true;
             }
             // A queue that drains goes page by page, as operations end.
-            if work.programs >= self.work.in_flight_at_most {
+            if work.programs >= self.media.work.in_flight_at_most {
                 return false;
             }
-            let Some(found) = self.space.move_target(&mut self.tables, self.work.reserve, lane, stream)
+            let Some(found) =
+                self.media.space.move_target(&mut self.media.tables, self.media.work.reserve, lane, stream)
             else {
                 return false;
             };
-            let count = self.work.take_sorted(
-                &self.space.allocator,
+            let count = self.media.work.take_sorted(
+                &self.media.space.allocator,
                 lane,
-                (stream, self.page_classes.class_of_page(&self.tables, found.page)),
+                (stream, self.page_classes.class_of_page(&self.media.tables, found.page)),
                 &mut units[..per_page],
             );
-            let cause = self.tables.blocks.cause(self.tables.layout.block_of_unit(Pun(units[0].source)));
-            let Ftl { space, tables, work, .. } = self;
+            let cause =
+                self.media.tables.blocks.cause(self.media.tables.layout.block_of_unit(Pun(units[0].source)));
+            let Media { space, tables, work, .. } = &mut self.media;
             let mut op = space.program_of_move(tables, work, flash, (cause, found.page), lane);
-            self.erase_if_opened(flash, found);
-            self.work.counts.padded_units += (per_page - count) as u64;
+            self.media.erase_if_opened(flash, found);
+            self.media.work.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
-            self.after_allocation(lane, found);
+            self.media.after_allocation(lane, found);
         }
     }
 
@@ -165,19 +166,20 @@ impl Ftl {
         (cause, page, outcome): (Cause, Ppn, Outcome),
         units: &[UnitRef],
     ) -> bool {
-        let block = self.tables.layout.block_of_page(page).0;
+        let block = self.media.tables.layout.block_of_page(page).0;
         let mut emptied = false;
         if outcome == Outcome::Fail {
             for unit in units {
-                self.lose(Lpn(unit.lpn), Pun(unit.source));
-                emptied |= self.tables.blocks.arrive(block);
+                self.media.lose(Lpn(unit.lpn), Pun(unit.source));
+                emptied |= self.media.tables.blocks.arrive(block);
             }
             return emptied;
         }
         if self.page_classes.sorts() {
             return self.sort_read(lane, (cause, block), units);
         }
-        let Ftl { tables: Tables { map, blocks, clock, .. }, separation, work, space, .. } = self;
+        let Moves { media, separation, .. } = self;
+        let Media { tables: Tables { map, blocks, clock, .. }, work, space, .. } = media;
         let gathered = &mut work.lanes[lane.index()].gathered;
         let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
         let streams = space.allocator.streams();
@@ -205,21 +207,22 @@ impl Ftl {
         let mut emptied = false;
         for unit in units {
             let lpn = Lpn(unit.lpn);
-            if self.tables.map.lookup(lpn) != Pun(unit.source) {
-                emptied |= self.tables.blocks.arrive(block);
+            if self.media.tables.map.lookup(lpn) != Pun(unit.source) {
+                emptied |= self.media.tables.blocks.arrive(block);
                 continue;
             }
-            let (streams, clock) = (self.space.allocator.streams(), self.tables.clock);
+            let (streams, clock) = (self.media.space.allocator.streams(), self.media.tables.clock);
             let to = self.separation.of_move(streams, clock, cause, unit);
             // Destaging is no move (assumed: RHS leaves it open).
             let (class, lowered) = match cause {
                 Cause::Destage => (self.page_classes.peek(lpn), false),
                 _ => self.page_classes.of_move(lpn),
             };
-            self.work.counts.heat_lowers += u64::from(lowered);
-            let sorted = &mut self.work.lanes[lane.index()].sorted;
+            self.media.work.counts.heat_lowers += u64::from(lowered);
+            let sorted = &mut self.media.work.lanes[lane.index()].sorted;
             sorted.push(to, class, unit.in_stream(to.0));
-            self.work.counts.class_queued_max = self.work.counts.class_queued_max.max(sorted.held(to));
+            self.media.work.counts.class_queued_max =
+                self.media.work.counts.class_queued_max.max(sorted.held(to));
         }
         emptied
     }
@@ -234,20 +237,22 @@ impl Ftl {
         units: &mut [UnitRef],
     ) {
         let mut units = units;
-        if self.locks.are_on() && op.kind == OpKind::Program {
-            let left = self.drop_dead(flash, units);
+        if self.media.locks.are_on() && op.kind == OpKind::Program {
+            let left = self.media.drop_dead(flash, units);
             units = &mut units[..left];
         }
-        if self.issue_move(flash, lane, op, units) {
+        if self.media.issue_move(flash, lane, op, units) {
             self.place_all(flash, lane, op, units);
-            self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+            self.media
+                .after_program(self.media.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         }
     }
 
     /// A copy of a unit was over at once.
     pub(in crate::ftl) fn copied(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
         self.place_moved(flash, lane, op, 0, unit);
-        self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        self.media
+            .after_program(self.media.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
     }
 
     /// Moved units are at their new place, or their program failed.
@@ -261,30 +266,40 @@ impl Ftl {
     /// A moved unit is mapped at its new place, if it is still the newest; if its program failed it waits for another.
     #[inline(always)]
     fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
-        let to = Pun(op.ppn.0 * self.tables.layout.units_per_page + place);
+        let to = Pun(op.ppn.0 * self.media.tables.layout.units_per_page + place);
         if op.outcome == Outcome::Fail {
-            if self.locks.are_on() {
-                self.locks.note_stillborn(&mut self.tables, &mut self.work, to, unit.facts());
+            if self.media.locks.are_on() {
+                self.media.locks.note_stillborn(
+                    &mut self.media.tables,
+                    &mut self.media.work,
+                    to,
+                    unit.facts(),
+                );
             }
-            self.tables.map.note_stray(Lpn(unit.lpn), to);
+            self.media.tables.map.note_stray(Lpn(unit.lpn), to);
             return self.move_again(flash, lane, *op, unit);
         }
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-        if self.tables.map.lookup(lpn) == from {
-            self.commit(lpn, to, unit.facts(), Death::Moved);
-            self.work.counts.moved_units[op.cause as usize] += 1;
-            self.effects.push(Effect::Copy { lpn, from, to });
+        if self.media.tables.map.lookup(lpn) == from {
+            self.media.commit(lpn, to, unit.facts(), Death::Moved);
+            self.media.work.counts.moved_units[op.cause as usize] += 1;
+            self.media.effects.push(Effect::Copy { lpn, from, to });
         } else {
-            if self.locks.are_on() {
-                self.locks.note_stillborn(&mut self.tables, &mut self.work, to, unit.facts());
+            if self.media.locks.are_on() {
+                self.media.locks.note_stillborn(
+                    &mut self.media.tables,
+                    &mut self.media.work,
+                    to,
+                    unit.facts(),
+                );
             }
             // What the spare area says, though nobody will read it.
-            self.tables.map.note_stray(lpn, to);
-            self.effects.push(Effect::Dead { lpn, from, to });
+            self.media.tables.map.note_stray(lpn, to);
+            self.media.effects.push(Effect::Dead { lpn, from, to });
         }
-        let source = self.tables.layout.block_of_unit(from);
-        if self.tables.blocks.arrive(source) {
-            self.all_arrived(flash, source);
+        let source = self.media.tables.layout.block_of_unit(from);
+        if self.media.tables.blocks.arrive(source) {
+            self.media.all_arrived(flash, source);
         }
     }
 
@@ -292,21 +307,42 @@ impl Ftl {
     /// controller, and is read first.
     #[cold]
     fn move_again(&mut self, flash: &mut Flash, lane: LaneId, op: Op, unit: UnitRef) {
-        if self.locks.are_on() && self.tables.map.lookup(Lpn(unit.lpn)) != Pun(unit.source) {
+        if self.media.locks.are_on() && self.media.tables.map.lookup(Lpn(unit.lpn)) != Pun(unit.source) {
             // Where it was is locked, or will be.
-            return self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
+            return self.media.unit_arrived(flash, self.media.tables.layout.block_of_unit(Pun(unit.source)));
         }
         if op.kind == OpKind::Copyback {
-            let page = self.tables.layout.page_of_unit(Pun(unit.source)).0;
-            let mut read =
-                self.space.op_of_move(&self.tables, &self.work, flash, (OpKind::Read, op.cause), page, lane);
-            self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
-            if !self.issue_move(flash, lane, &mut read, &[unit]) {
+            let page = self.media.tables.layout.page_of_unit(Pun(unit.source)).0;
+            let mut read = self.media.space.op_of_move(
+                &self.media.tables,
+                &self.media.work,
+                flash,
+                (OpKind::Read, op.cause),
+                page,
+                lane,
+            );
+            self.media.reclaim.note_read(&self.media.tables, &mut self.media.work, flash, &read);
+            if !self.media.issue_move(flash, lane, &mut read, &[unit]) {
                 return;
             }
         }
         let unit = self.in_stream_of_move(op.cause, unit);
-        self.work.gather(&self.page_classes, lane, unit);
+        self.media.work.gather(&self.page_classes, lane, unit);
+    }
+}
+
+impl Media {
+    /// Moved data of a lane took a page: whoever lost a block by it may have to be cleaned.
+    #[inline]
+    pub(in crate::ftl) fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
+        if found.lane != lane {
+            self.update_wanted(found.lane);
+        } else if found.opened && (self.reclaim.is_active() || self.locks.are_on() || self.work.lazy) {
+            // Moves because of reads, or for locks, use up blocks that no cleaning is about to make good; nor do blocks
+            // that have come free at once.
+            self.update_wanted(lane);
+            self.work.looks.soon(lane);
+        }
     }
 
     /// Of units that are about to be programmed, those that have died since they were read go no further. How many are

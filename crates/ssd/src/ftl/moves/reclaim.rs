@@ -382,12 +382,18 @@ mod tests {
             let mut drive = Drive::new(&cfg).unwrap();
             drive.fill(0, drive.logical_units()).unwrap();
             let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
-            let block = ftl.tables.layout.block_of_unit(ftl.tables.map.lookup(Lpn(0)));
-            ftl.reclaim.list(&ftl.tables, &mut ftl.work, Candidate { block, member: 0 }, Urgency::Now);
-            assert!(ftl.space.allocator.claim(LANE, false));
-            ftl.work.lane_mut(LANE).reads = reads;
-            ftl.start_reclaim(flash, LANE);
-            assert_eq!(ftl.space.allocator.has_claims(), is_kept, "{sanitize}, {reads} reads");
+            let block =
+                ftl.moves.media.tables.layout.block_of_unit(ftl.moves.media.tables.map.lookup(Lpn(0)));
+            ftl.moves.media.reclaim.list(
+                &ftl.moves.media.tables,
+                &mut ftl.moves.media.work,
+                Candidate { block, member: 0 },
+                Urgency::Now,
+            );
+            assert!(ftl.moves.media.space.allocator.claim(LANE, false));
+            ftl.moves.media.work.lane_mut(LANE).reads = reads;
+            ftl.moves.start_reclaim(flash, LANE);
+            assert_eq!(ftl.moves.media.space.allocator.has_claims(), is_kept, "{sanitize}, {reads} reads");
         }
     }
 }

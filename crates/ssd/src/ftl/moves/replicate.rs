@@ -8,13 +8,13 @@
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::Ftl;
+use crate::ftl::Media;
 use crate::ftl::work::migration::Migration;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, Pun};
 
-impl Ftl {
+impl Media {
     /// Makes a replica of a page of the block that a lane's partial migration is at, in physical block `to`: the units
     /// that have none are read and programmed there.
     pub(in crate::ftl) fn replicate(&mut self, flash: &mut Flash, lane: LaneId, place: u32, to: u32) {

@@ -11,7 +11,7 @@ use crate::ftl::work::Work;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{RECLAIM, ROUTINE, Round};
 use crate::ftl::write::placement::Space;
-use crate::ftl::{Ftl, gc_trigger, gc_victim};
+use crate::ftl::{Media, Moves, gc_trigger, gc_victim};
 use crate::restore::Verdict;
 use crate::rng::Rng;
 use crate::units::{BlockId, LaneId};
@@ -193,14 +193,15 @@ impl Cleaning {
     }
 }
 
-impl Ftl {
+impl Moves {
     /// Begins to clean the block that is chosen, if one is and it is worth it.
     pub(super) fn start_victim(
         &mut self,
         lane: LaneId,
         is_worth_it: impl Fn(&Tables, BlockId) -> bool,
     ) -> bool {
-        let Ftl { cleaning, separation, tables, space, work, .. } = self;
+        let Moves { media, separation, .. } = self;
+        let Media { cleaning, tables, space, work, .. } = media;
         let Some(block) = cleaning.choose(separation, (tables, space, work), lane) else { return false };
         if !is_worth_it(tables, block) {
             return false;
@@ -214,9 +215,11 @@ impl Ftl {
         work.counts.note_victim(usize::from(separation.policy.class(stream)), live, units);
         let (opened, filled) = (tables.blocks.opened_at(block), clock - tables.blocks.age(block, clock));
         separation.policy.on_victim(Victim { stream, lane, opened, filled, clock, live, units });
-        self.begin(lane, block, Cause::Cleaning)
+        self.media.begin(lane, block, Cause::Cleaning)
     }
+}
 
+impl Media {
     /// Looks whether a lane is to be cleaned.
     pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
         self.cleaning.update_wanted(&self.tables, &self.space, &mut self.work, lane);
@@ -298,17 +301,17 @@ mod tests {
     }
 
     /// The block that is cleaned next.
-    fn chosen(ftl: &mut Ftl) -> Option<BlockId> {
-        let Ftl { cleaning, separation, tables, space, work, .. } = ftl;
+    fn chosen(moves: &mut Moves) -> Option<BlockId> {
+        let Moves { media: Media { cleaning, tables, space, work, .. }, separation, .. } = moves;
         cleaning.choose(separation, (tables, space, work), LaneId(0))
     }
 
     /// The units of the block that is cleaned next: its stream, and where it comes in that.
     fn victim(drive: &mut Drive) -> (u32, u32) {
         let ftl = &mut drive.state.ftl;
-        let block = chosen(ftl).unwrap();
-        let first = ftl.tables.layout.first_unit(block).0;
-        let lpn = ftl.tables.map.stored(crate::units::Pun(first)).0;
+        let block = chosen(&mut ftl.moves).unwrap();
+        let first = ftl.moves.media.tables.layout.first_unit(block).0;
+        let lpn = ftl.moves.media.tables.map.stored(crate::units::Pun(first)).0;
         (lpn % 3, lpn / 12)
     }
 
@@ -344,7 +347,7 @@ mod tests {
     #[test]
     fn a_block_is_cleaned_if_it_can_be() {
         let left = [[4, 3, 2, 1, 4, 4], [1; 6], [1; 6]];
-        let chosen = |left, block| super::tests::chosen(&mut drive(Among::This(block), left).state.ftl);
+        let chosen = |left, block| super::tests::chosen(&mut drive(Among::This(block), left).state.ftl.moves);
         let is_full = |block: &u32| (0..6).any(|at| left[0][at as usize] == 4 && 3 * at == *block);
         for block in (0..18).filter(|block| !is_full(block)) {
             assert_eq!(chosen(left, block), Some(BlockId(block)));

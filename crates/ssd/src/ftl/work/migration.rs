@@ -112,7 +112,7 @@ mod tests {
     fn a_wait_ends_the_look_at_the_list() {
         let mut drive = Drive::new(&DriveConfig::default()).unwrap();
         drive.fill(0, 64).unwrap();
-        let tables = &drive.state.ftl.tables;
+        let tables = &drive.state.ftl.moves.media.tables;
         let candidate = Candidate { block: BlockId(0), member: 0 };
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let pages = Pages { member: 0, types: u8::MAX, wordline: NONE };

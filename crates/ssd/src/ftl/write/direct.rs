@@ -62,14 +62,14 @@ impl Ftl {
         if !self.direct.waiting.is_empty() {
             return self.sort_directly(flash, lpns, moved);
         }
-        let stream = StreamId(self.space.allocator.streams().of_host.trailing_zeros() as u8);
-        let units_per_page = self.tables.layout.units_per_page as usize;
+        let stream = StreamId(self.moves.media.space.allocator.streams().of_host.trailing_zeros() as u8);
+        let units_per_page = self.moves.media.tables.layout.units_per_page as usize;
         for (n, page_units) in lpns.chunks(units_per_page).enumerate() {
-            self.tables.prefetch_ahead(lpns, n * units_per_page, page_units.len());
+            self.moves.media.tables.prefetch_ahead(lpns, n * units_per_page, page_units.len());
             for &lpn in page_units {
-                self.separation.of_write(
-                    self.space.allocator.streams(),
-                    self.tables.clock,
+                self.moves.separation.of_write(
+                    self.moves.media.space.allocator.streams(),
+                    self.moves.media.tables.clock,
                     (Lpn(lpn), Said::default(), false),
                 );
             }
@@ -86,7 +86,7 @@ impl Ftl {
     /// The same where the host's data goes to several streams: units wait until those of their stream make a page. When
     /// all have been asked about, what is left goes to pages together.
     fn sort_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
-        let units_per_page = self.tables.layout.units_per_page as usize;
+        let units_per_page = self.moves.media.tables.layout.units_per_page as usize;
         for at in 0..self.direct.waiting.len() {
             if self.direct.waiting[at].len() == units_per_page {
                 match self.write_waiting(flash, at, moved) {
@@ -97,12 +97,13 @@ impl Ftl {
             }
         }
         for (n, &lpn) in lpns.iter().enumerate() {
-            self.tables.prefetch_ahead(lpns, n, 1);
+            self.moves.media.tables.prefetch_ahead(lpns, n, 1);
             let at = self
+                .moves
                 .separation
                 .of_write(
-                    self.space.allocator.streams(),
-                    self.tables.clock,
+                    self.moves.media.space.allocator.streams(),
+                    self.moves.media.tables.clock,
                     (Lpn(lpn), Said::default(), false),
                 )
                 .index();
@@ -128,13 +129,13 @@ impl Ftl {
 
     /// Units of other streams take the places that those of a stream would leave empty in a page.
     fn fill_up_directly(&mut self, at: usize) {
-        let units_per_page = self.tables.layout.units_per_page as usize;
+        let units_per_page = self.moves.media.tables.layout.units_per_page as usize;
         let (before, rest) = self.direct.waiting.split_at_mut(at);
         let Some((units, after)) = rest.split_first_mut() else { return };
         for other in before.iter_mut().chain(after) {
             let some = other.len().min(units_per_page - units.len());
             units.extend(other.drain(..some));
-            self.work.counts.mixed_units += some as u64;
+            self.moves.media.work.counts.mixed_units += some as u64;
         }
     }
 
@@ -158,22 +159,41 @@ impl Ftl {
         page_units: &[u32],
         moved: bool,
     ) -> Written {
-        let units_per_page = self.tables.layout.units_per_page;
+        let units_per_page = self.moves.media.tables.layout.units_per_page;
         let lpn = Lpn(page_units[0]);
         let found = match moved {
-            true => self.space.full_page(&mut self.tables, &self.work, lpn, stream, false),
-            false => self.space.host_page(&mut self.tables, &self.work, lpn, stream, false),
+            true => self.moves.media.space.full_page(
+                &mut self.moves.media.tables,
+                &self.moves.media.work,
+                lpn,
+                stream,
+                false,
+            ),
+            false => self.moves.media.space.host_page(
+                &mut self.moves.media.tables,
+                &self.moves.media.work,
+                lpn,
+                stream,
+                false,
+            ),
         };
         let Some(found) = found else { return Written::NoRoom };
-        let (block, _) = self.tables.layout.block_of_page(found.page);
-        let mut op = self
-            .tables
-            .bound_for(block, self.space.ring.op(&self.tables, OpKind::Program, Cause::Host, found.page));
-        self.erase_if_opened(flash, found);
+        let (block, _) = self.moves.media.tables.layout.block_of_page(found.page);
+        let mut op = self.moves.media.tables.bound_for(
+            block,
+            self.moves.media.space.ring.op(
+                &self.moves.media.tables,
+                OpKind::Program,
+                Cause::Host,
+                found.page,
+            ),
+        );
+        self.moves.media.erase_if_opened(flash, found);
         flash.do_at_once(&mut op);
-        let class = if self.locks.are_on() { self.locks.manner.class_of(0) } else { 0 };
+        let class =
+            if self.moves.media.locks.are_on() { self.moves.media.locks.manner.class_of(0) } else { 0 };
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());
-        if self.effects.has_chips() {
+        if self.moves.media.effects.has_chips() {
             self.tell_page(op, page_units, facts);
         }
         let outcome = op.outcome;
@@ -181,35 +201,49 @@ impl Ftl {
         if outcome == Outcome::Pass {
             for (i, &lpn) in (0..).zip(page_units) {
                 let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
-                self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
+                self.moves.media.locks.forget_replica(
+                    &mut self.moves.media.tables,
+                    &mut self.moves.media.work,
+                    lpn,
+                );
                 let facts = facts.with_sequence(self.gather.sequence + u64::from(i) + 1);
-                self.commit(lpn, to, facts, Death::Ended);
-                self.effects.push(Effect::Place { lpn, to });
+                self.moves.media.commit(lpn, to, facts, Death::Ended);
+                self.moves.media.effects.push(Effect::Place { lpn, to });
             }
             if moved {
-                self.work.counts.moved_units[Cause::Cleaning as usize] += count;
+                self.moves.media.work.counts.moved_units[Cause::Cleaning as usize] += count;
             } else {
-                self.tables.clock += count;
-                self.work.counts.host_units += count;
-                self.space.ring.note_bypass(&self.tables, &mut self.work, found.page, page_units.len());
+                self.moves.media.tables.clock += count;
+                self.moves.media.work.counts.host_units += count;
+                self.moves.media.space.ring.note_bypass(
+                    &self.moves.media.tables,
+                    &mut self.moves.media.work,
+                    found.page,
+                    page_units.len(),
+                );
             }
         }
         if outcome == Outcome::Fail {
             for (to, &lpn) in (found.page.0 * units_per_page..).zip(page_units) {
-                self.tables.map.note_stray(Lpn(lpn), Pun(to));
-                if self.locks.are_on() {
-                    self.locks.note_stillborn(&mut self.tables, &mut self.work, Pun(to), facts);
+                self.moves.media.tables.map.note_stray(Lpn(lpn), Pun(to));
+                if self.moves.media.locks.are_on() {
+                    self.moves.media.locks.note_stillborn(
+                        &mut self.moves.media.tables,
+                        &mut self.moves.media.work,
+                        Pun(to),
+                        facts,
+                    );
                 }
             }
         }
         self.gather.sequence += count;
-        self.after_program(block, outcome == Outcome::Fail);
-        if found.opened && self.work.pace == Pace::Relaxed {
-            self.check_lane(flash, found.lane);
+        self.moves.media.after_program(block, outcome == Outcome::Fail);
+        if found.opened && self.moves.media.work.pace == Pace::Relaxed {
+            self.moves.check_lane(flash, found.lane);
         }
         match outcome {
             Outcome::Fail => Written::Failed,
-            _ if !self.outbox.is_empty() => Written::Stop,
+            _ if !self.moves.media.outbox.is_empty() => Written::Stop,
             _ => Written::Done,
         }
     }
@@ -221,7 +255,7 @@ impl Ftl {
         for ((sequence, unit), &lpn) in (self.gather.sequence + 1..).zip(&mut units).zip(lpns) {
             *unit = UnitRef::new(lpn, NONE).with_facts(facts.with_sequence(sequence));
         }
-        self.effects.tell_at_once(&self.tables.layout, &op, &units[..lpns.len()]);
+        self.moves.media.effects.tell_at_once(&self.moves.media.tables.layout, &op, &units[..lpns.len()]);
     }
 }
 

@@ -132,14 +132,14 @@ impl Ftl {
 
     #[inline(always)]
     fn offer_to(&mut self, slot: SlotId, (lpn, bytes): (Lpn, u32), said: Said, first: bool, offer: Offer) {
-        let (streams, clock) = (self.space.allocator.streams(), self.tables.clock);
-        let stream = self.separation.of_write(streams, clock, (lpn, said, offer != Offer::New));
+        let (streams, clock) = (self.moves.media.space.allocator.streams(), self.moves.media.tables.clock);
+        let stream = self.moves.separation.of_write(streams, clock, (lpn, said, offer != Offer::New));
         // What hosts say beyond what is known must not turn into something else.
         let priority = u64::from(said.hints.priority.min(3));
-        let class = u64::from(match self.locks.are_on() {
+        let class = u64::from(match self.moves.media.locks.are_on() {
             true => {
                 let said = (offer != Offer::Promoted).then_some(said.hints.class);
-                self.locks.manner.class_to_lock(&self.tables, lpn, said)
+                self.moves.media.locks.manner.class_to_lock(&self.moves.media.tables, lpn, said)
             }
             false => said.hints.class.min(3),
         });
@@ -148,11 +148,11 @@ impl Ftl {
             .with_class(class)
             .with_priority(priority)
             .with_promoted(u64::from(offer == Offer::Promoted));
-        let class = if self.page_classes.sorts() { self.class_of_offer(lpn, offer) } else { 0 };
+        let class = if self.moves.page_classes.sorts() { self.class_of_offer(lpn, offer) } else { 0 };
         self.gather.put(slot, (lpn, bytes, stream, class), facts, first);
         if self.gather.sorts() {
-            self.work.counts.class_queued_max =
-                self.work.counts.class_queued_max.max(self.gather.held(stream));
+            self.moves.media.work.counts.class_queued_max =
+                self.moves.media.work.counts.class_queued_max.max(self.gather.held(stream));
         }
     }
 
@@ -160,10 +160,10 @@ impl Ftl {
     #[inline(never)]
     fn class_of_offer(&mut self, lpn: Lpn, offer: Offer) -> u8 {
         let (class, lowered) = match offer {
-            Offer::Promoted => self.page_classes.of_move(lpn),
-            Offer::New | Offer::Again => self.page_classes.of_write(lpn),
+            Offer::Promoted => self.moves.page_classes.of_move(lpn),
+            Offer::New | Offer::Again => self.moves.page_classes.of_write(lpn),
         };
-        self.work.counts.heat_lowers += u64::from(lowered);
+        self.moves.media.work.counts.heat_lowers += u64::from(lowered);
         if self.gather.sorts() { class } else { 0 }
     }
 
@@ -171,8 +171,8 @@ impl Ftl {
     /// it is `urgent`: what is written often must not leave the queue early.
     pub fn offer_again(&mut self, slot: SlotId, bytes: u32, said: Said, urgent: bool) {
         if self.gather.grow_parked(slot, bytes) {
-            if self.locks.are_on() {
-                self.gather.secure(slot, self.locks.manner.class_of(said.hints.class));
+            if self.moves.media.locks.are_on() {
+                self.gather.secure(slot, self.moves.media.locks.manner.class_of(said.hints.class));
             }
         } else {
             let lpn = self.gather.get(slot).lpn;
@@ -186,23 +186,30 @@ impl Ftl {
     /// programs nothing in its place; of what has, its page is exposed as soon as it is there.
     pub fn withdraw_program(&mut self, flash: &mut Flash, id: OpId, place: u8) {
         let op = *flash.pool.get(id);
-        let has_begun = !self.outbox.contains(&id) && flash.has_begun(id);
+        let has_begun = !self.moves.media.outbox.contains(&id) && flash.has_begun(id);
         let unit = &mut flash.pool.units_mut(id)[usize::from(place)];
         if unit.is_given_up() {
             return;
         }
-        if has_begun && self.locks.are_on() {
-            self.locks.note_unborn(&self.tables, &mut self.work, &op, unit);
+        if has_begun && self.moves.media.locks.are_on() {
+            self.moves.media.locks.note_unborn(
+                &self.moves.media.tables,
+                &mut self.moves.media.work,
+                &op,
+                unit,
+            );
         }
         *unit = if has_begun { unit.given_up() } else { UnitRef::new(NONE, unit.source).given_up() };
     }
 
     /// What waits in line for lanes that have room may go on.
     pub fn unpark(&mut self) {
-        let turns = if self.gather.parked() > 0 { self.tables.layout.lanes } else { 0 };
+        let turns = if self.gather.parked() > 0 { self.moves.media.tables.layout.lanes } else { 0 };
         for turn in 0..turns {
             let stream = self.gather.oldest_parked(turn).map(|unit| unit.stream);
-            if stream.is_some_and(|stream| self.space.has_host_page(&self.tables, turn, stream)) {
+            if stream.is_some_and(|stream| {
+                self.moves.media.space.has_host_page(&self.moves.media.tables, turn, stream)
+            }) {
                 self.gather.unpark(turn);
             }
         }
@@ -214,35 +221,59 @@ impl Ftl {
         let Some(stream) = self.gather.next_stream() else { return Paged::NoRoom };
         let oldest = self.gather.oldest(stream, 0).0;
         let lpn = self.gather.get(oldest).lpn;
-        if let Some(turn) = self.space.placement.turn_of(lpn)
-            && (self.gather.is_line(turn) || !self.space.has_host_page(&self.tables, turn, stream))
+        if let Some(turn) = self.moves.media.space.placement.turn_of(lpn)
+            && (self.gather.is_line(turn)
+                || !self.moves.media.space.has_host_page(&self.moves.media.tables, turn, stream))
         {
             self.gather.park(oldest, turn);
-            self.waits.lack(Lack::Page);
+            self.moves.media.waits.lack(Lack::Page);
             return Paged::Parked;
         }
-        let paced = self.work.paces_host && !flash.is_instant();
-        let Some(found) = self.space.host_page(&mut self.tables, &self.work, lpn, stream, paced) else {
-            self.waits.lack(Lack::Page);
+        let paced = self.moves.media.work.paces_host && !flash.is_instant();
+        let Some(found) = self.moves.media.space.host_page(
+            &mut self.moves.media.tables,
+            &self.moves.media.work,
+            lpn,
+            stream,
+            paced,
+        ) else {
+            self.moves.media.waits.lack(Lack::Page);
             return Paged::NoRoom;
         };
-        self.erase_if_opened(flash, found);
+        self.moves.media.erase_if_opened(flash, found);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
-        let class =
-            if self.gather.sorts() { self.page_classes.class_of_page(&self.tables, found.page) } else { 0 };
-        let (count, bytes) =
-            self.gather.take_units(&self.tables, &mut self.work, (stream, class), &mut units);
-        self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
-        self.space.ring.note_bypass(&self.tables, &mut self.work, found.page, count);
+        let class = if self.gather.sorts() {
+            self.moves.page_classes.class_of_page(&self.moves.media.tables, found.page)
+        } else {
+            0
+        };
+        let (count, bytes) = self.gather.take_units(
+            &self.moves.media.tables,
+            &mut self.moves.media.work,
+            (stream, class),
+            &mut units,
+        );
+        self.moves.media.work.counts.padded_units +=
+            u64::from(self.moves.media.tables.layout.units_per_page) - count as u64;
+        self.moves.media.space.ring.note_bypass(
+            &self.moves.media.tables,
+            &mut self.moves.media.work,
+            found.page,
+            count,
+        );
         // A page that begins with what is promoted is a page of it.
         let is_promoted = units[0].facts().promoted() > 0;
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
-        let op = Op { bytes, ..self.space.ring.op(&self.tables, OpKind::Program, cause, found.page) };
-        let op = self.tables.bound_for(self.tables.layout.block_of_page(found.page).0, op);
-        let id = self.issue(flash, op, &units[..count]);
-        self.waits.grant(Lack::Page, self.gather.parked() > 0);
-        if found.opened || paced && self.work.rests_unduly(found.lane) {
-            self.check_lane(flash, found.lane);
+        let op = Op {
+            bytes,
+            ..self.moves.media.space.ring.op(&self.moves.media.tables, OpKind::Program, cause, found.page)
+        };
+        let op =
+            self.moves.media.tables.bound_for(self.moves.media.tables.layout.block_of_page(found.page).0, op);
+        let id = self.moves.media.issue(flash, op, &units[..count]);
+        self.moves.media.waits.grant(Lack::Page, self.gather.parked() > 0);
+        if found.opened || paced && self.moves.media.work.rests_unduly(found.lane) {
+            self.moves.check_lane(flash, found.lane);
         }
         Paged::Programs(id)
     }
@@ -256,38 +287,47 @@ impl Ftl {
         page: Ppn,
         outcome: Outcome,
     ) {
-        let (block, _) = self.tables.layout.block_of_page(page);
-        let first = page.0 * self.tables.layout.units_per_page;
+        let (block, _) = self.moves.media.tables.layout.block_of_page(page);
+        let first = page.0 * self.moves.media.tables.layout.units_per_page;
         let failed = outcome == Outcome::Fail;
         let spent = flash.pool.spent(id);
         let mut promoted = 0;
-        let locks = self.locks.are_on();
+        let locks = self.moves.media.locks.are_on();
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
             if locks && (failed || unit.is_given_up()) && unit.lpn != NONE {
-                self.locks.note_stillborn(&mut self.tables, &mut self.work, to, unit.facts());
+                self.moves.media.locks.note_stillborn(
+                    &mut self.moves.media.tables,
+                    &mut self.moves.media.work,
+                    to,
+                    unit.facts(),
+                );
             }
             if unit.is_given_up() {
                 // What the spare area says, if anything, though nobody will read it.
-                self.tables.map.note_stray(Lpn(unit.lpn), to);
+                self.moves.media.tables.map.note_stray(Lpn(unit.lpn), to);
             } else if failed {
-                self.gather.take_back(&mut self.tables, Lpn(unit.lpn), to, slot);
+                self.gather.take_back(&mut self.moves.media.tables, Lpn(unit.lpn), to, slot);
             } else {
                 match locks {
-                    true => self.locks.forget_replica(&mut self.tables, &mut self.work, Lpn(unit.lpn)),
-                    false => self.tables.replicas.forget(Lpn(unit.lpn)),
+                    true => self.moves.media.locks.forget_replica(
+                        &mut self.moves.media.tables,
+                        &mut self.moves.media.work,
+                        Lpn(unit.lpn),
+                    ),
+                    false => self.moves.media.tables.replicas.forget(Lpn(unit.lpn)),
                 }
-                self.commit(Lpn(unit.lpn), to, unit.facts(), Death::Written);
+                self.moves.media.commit(Lpn(unit.lpn), to, unit.facts(), Death::Written);
                 let of_host = 1 - unit.facts().promoted();
-                self.tables.clock += of_host;
-                self.work.counts.host_units += of_host;
+                self.moves.media.tables.clock += of_host;
+                self.moves.media.work.counts.host_units += of_host;
                 promoted += 1 - of_host;
-                self.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
+                self.moves.media.effects.push(Effect::Program { lpn: Lpn(unit.lpn), slot, to });
             }
             self.programmed.push(Programmed { slot, outcome, queued: spent.queued, times: spent.times });
         }
-        self.work.counts.moved_units[Cause::Promote as usize] += promoted;
+        self.moves.media.work.counts.moved_units[Cause::Promote as usize] += promoted;
         flash.pool.remove(id);
-        self.after_program(block, failed);
+        self.moves.media.after_program(block, failed);
     }
 }

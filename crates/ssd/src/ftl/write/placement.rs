@@ -190,7 +190,9 @@ mod tests {
         drive.fill(0, 24).unwrap();
         let ftl = &drive.state.ftl;
         let at = |page| {
-            ftl.tables.layout.locate(ftl.tables.layout.page_of_unit(ftl.tables.map.lookup(Lpn(page))).0)
+            ftl.moves.media.tables.layout.locate(
+                ftl.moves.media.tables.layout.page_of_unit(ftl.moves.media.tables.map.lookup(Lpn(page))).0,
+            )
         };
         (0..24).map(at).map(|at| 4 * at.die + at.plane).collect()
     }
@@ -218,8 +220,9 @@ mod tests {
         drive.fill(0, 25).unwrap();
         let ftl = &drive.state.ftl;
         let place = |page| {
-            let at =
-                ftl.tables.layout.locate(ftl.tables.layout.page_of_unit(ftl.tables.map.lookup(Lpn(page))).0);
+            let at = ftl.moves.media.tables.layout.locate(
+                ftl.moves.media.tables.layout.page_of_unit(ftl.moves.media.tables.map.lookup(Lpn(page))).0,
+            );
             // A channel has 6 dies, 2 of each chip.
             [at.die / 6, at.die % 6 / 2, at.die % 2, at.plane]
         };
@@ -230,8 +233,18 @@ mod tests {
         drive.overwrite(&[23, 6, 6, 12]).unwrap();
         let ftl = &drive.state.ftl;
         let lane = |page| {
-            ftl.tables.layout.lane_of(ftl.tables.layout.block_of_unit(ftl.tables.map.lookup(Lpn(page)))).0
+            ftl.moves
+                .media
+                .tables
+                .layout
+                .lane_of(
+                    ftl.moves.media.tables.layout.block_of_unit(ftl.moves.media.tables.map.lookup(Lpn(page))),
+                )
+                .0
         };
-        assert_eq!([6, 12, 23].map(lane), [6, 12, 23].map(|turn| ftl.tables.layout.lane_order[turn]));
+        assert_eq!(
+            [6, 12, 23].map(lane),
+            [6, 12, 23].map(|turn| ftl.moves.media.tables.layout.lane_order[turn])
+        );
     }
 }

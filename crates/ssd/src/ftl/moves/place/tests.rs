@@ -21,17 +21,28 @@ fn moves_fill_their_last_block_though_it_has_failed() {
     for (free, is_filled_on) in [(0, true), (1, false)] {
         let mut drive = drive();
         let ftl = &mut drive.state.ftl;
-        let moved = StreamId(ftl.space.allocator.streams().of_moves.trailing_zeros() as u8);
-        let page = ftl.space.move_target(&mut ftl.tables, ftl.work.reserve, LaneId(0), moved).unwrap().page;
-        while ftl.space.allocator.free(LaneId(0)) > free {
-            ftl.space.allocator.take_block(LaneId(0), 0, 0, (&mut ftl.tables.blocks, 0)).unwrap();
+        let moved = StreamId(ftl.moves.media.space.allocator.streams().of_moves.trailing_zeros() as u8);
+        let page = ftl
+            .moves
+            .media
+            .space
+            .move_target(&mut ftl.moves.media.tables, ftl.moves.media.work.reserve, LaneId(0), moved)
+            .unwrap()
+            .page;
+        while ftl.moves.media.space.allocator.free(LaneId(0)) > free {
+            ftl.moves
+                .media
+                .space
+                .allocator
+                .take_block(LaneId(0), 0, 0, (&mut ftl.moves.media.tables.blocks, 0))
+                .unwrap();
         }
-        let block = ftl.tables.layout.block_of_page(page).0;
-        ftl.tables.blocks.program_issued(block);
-        ftl.after_program(block, true);
-        assert!(ftl.tables.blocks.is_failing(block));
+        let block = ftl.moves.media.tables.layout.block_of_page(page).0;
+        ftl.moves.media.tables.blocks.program_issued(block);
+        ftl.moves.media.after_program(block, true);
+        assert!(ftl.moves.media.tables.blocks.is_failing(block));
         assert_eq!(
-            ftl.space.allocator.filled(LaneId(0), block).is_some(),
+            ftl.moves.media.space.allocator.filled(LaneId(0), block).is_some(),
             is_filled_on,
             "{free} blocks free"
         );
@@ -44,14 +55,14 @@ fn erases_are_due_where_room_is_urgent() {
     for (lacks_room, waits) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut drive = drive();
         let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
-        let work = ftl.work.lane_mut(LaneId(0));
+        let work = ftl.moves.media.work.lane_mut(LaneId(0));
         work.candidates.lacks_room = lacks_room;
         if waits {
             work.candidates.now.push_back(Candidate { block: BlockId(1), member: 0 });
         }
-        ftl.tables.blocks.start_moving(BlockId(0), Cause::Cleaning);
-        ftl.empty(flash, BlockId(0));
-        let due: Vec<bool> = ftl.outbox.iter().map(|&id| flash.pool.get(id).due).collect();
+        ftl.moves.media.tables.blocks.start_moving(BlockId(0), Cause::Cleaning);
+        ftl.moves.media.empty(flash, BlockId(0));
+        let due: Vec<bool> = ftl.moves.media.outbox.iter().map(|&id| flash.pool.get(id).due).collect();
         assert_eq!(due, [lacks_room && waits; 2]);
     }
 }

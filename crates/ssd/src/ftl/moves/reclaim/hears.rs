@@ -198,16 +198,17 @@ mod tests {
             drive.age(&step.parse::<AgeStep>().unwrap()).unwrap();
         }
         let (ftl, flash) = (&mut drive.state.ftl, &mut drive.state.flash);
-        let counted = |ftl: &Ftl, physical| match &ftl.reclaim.policy {
+        let counted = |ftl: &Ftl, physical| match &ftl.moves.media.reclaim.policy {
             Policy::Straw(policy) => policy.block_reads(physical),
             _ => unreachable!("the policy is straw"),
         };
         let mut most = 0;
         for page in (0..10).map(Ppn) {
-            let mut op = ftl.space.ring.op(&ftl.tables, OpKind::Read, Cause::Cleaning, page);
+            let mut op =
+                ftl.moves.media.space.ring.op(&ftl.moves.media.tables, OpKind::Read, Cause::Cleaning, page);
             let before = counted(ftl, op.at.block);
-            ftl.reclaim.note_read(&ftl.tables, &mut ftl.work, flash, &op);
-            assert!(ftl.issue_move(flash, LaneId(0), &mut op, &[]));
+            ftl.moves.media.reclaim.note_read(&ftl.moves.media.tables, &mut ftl.moves.media.work, flash, &op);
+            assert!(ftl.moves.media.issue_move(flash, LaneId(0), &mut op, &[]));
             let readings = flash.chip.readings(op.at.block, op.attempts);
             assert_eq!(counted(ftl, op.at.block) - before, u64::from(readings));
             most = most.max(readings);

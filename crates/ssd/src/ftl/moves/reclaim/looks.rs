@@ -4,7 +4,6 @@
 use super::Looked;
 use crate::flash::Flash;
 use crate::flash::op::Cause;
-use crate::ftl::Ftl;
 use crate::ftl::moves::dealing::{Begun, DealRequest};
 use crate::ftl::read_reclaim::{Destination, Part, Want};
 use crate::ftl::tables::blocks::BlockState;
@@ -15,17 +14,18 @@ use crate::ftl::work::lane::RECLAIM;
 use crate::ftl::work::migration::Migration;
 use crate::ftl::work::walk::{Pages, Walk};
 use crate::ftl::write::waits::Lack;
+use crate::ftl::{Media, Moves};
 use crate::units::{LaneId, NONE};
 
-impl Ftl {
+impl Moves {
     /// Starts the next job that is due to reads.
     #[inline]
     pub(in crate::ftl) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
-        self.reclaim.active
-            && self.work.lane_mut(lane).candidates.some()
-            && !self.work.lane_mut(lane).is_dealing()
+        self.media.reclaim.active
+            && self.media.work.lane_mut(lane).candidates.some()
+            && !self.media.work.lane_mut(lane).is_dealing()
             && {
-                self.reclaim.begin_look(&mut self.work, lane);
+                self.media.reclaim.begin_look(&mut self.media.work, lane);
                 self.next_candidate(flash, lane, 0)
             }
     }
@@ -39,29 +39,29 @@ impl Ftl {
     ) -> bool {
         loop {
             // A claim that came to nothing: the host may have the block, if nothing is on its way that counts on it.
-            if !(self.locks.are_on() && self.work.lane_mut(lane).is_moving())
-                && self.space.allocator.unclaim(lane)
+            if !(self.media.locks.are_on() && self.media.work.lane_mut(lane).is_moving())
+                && self.media.space.allocator.unclaim(lane)
             {
-                self.waits.come(Lack::Page);
+                self.media.waits.come(Lack::Page);
             }
-            let idle = self.work.quiet;
-            let Some((list, bit)) = self.work.lane_mut(lane).candidates.list(idle) else {
-                self.reclaim.need_no_room(&mut self.work, lane);
+            let idle = self.media.work.quiet;
+            let Some((list, bit)) = self.media.work.lane_mut(lane).candidates.list(idle) else {
+                self.media.reclaim.need_no_room(&mut self.media.work, lane);
                 return false;
             };
             if passed >= list.len() {
                 return false;
             }
             let candidate = list[0];
-            self.work.lane_mut(lane).due = bit == NOW;
+            self.media.work.lane_mut(lane).due = bit == NOW;
             match self.look_at(flash, lane, candidate, passed) {
                 Looked::Over => {}
                 Looked::Started => return true,
                 // A deal keeps its turn.
-                Looked::Waits if self.reclaim.deals => return false,
+                Looked::Waits if self.media.reclaim.deals => return false,
                 Looked::Waits => {
                     passed += 1;
-                    if let Some((list, _)) = self.work.lane_mut(lane).candidates.list(idle) {
+                    if let Some((list, _)) = self.media.work.lane_mut(lane).candidates.list(idle) {
                         list.rotate_left(1);
                     }
                 }
@@ -78,53 +78,88 @@ impl Ftl {
         passed: usize,
     ) -> Looked {
         let block = candidate.block;
-        let state = self.tables.blocks.state(block);
+        let state = self.media.tables.blocks.state(block);
         if state == BlockState::Migrating {
             return Looked::Waits;
         }
-        if !matches!(state, BlockState::Open | BlockState::Closed) || self.tables.blocks.is_failing(block) {
-            return self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
+        if !matches!(state, BlockState::Open | BlockState::Closed)
+            || self.media.tables.blocks.is_failing(block)
+        {
+            return self.media.reclaim.drop_candidate(
+                &self.media.tables,
+                &mut self.media.work,
+                lane,
+                candidate,
+            );
         }
-        let is_programmed = state == BlockState::Closed && self.tables.blocks.programming(block) > 0;
+        let is_programmed = state == BlockState::Closed && self.media.tables.blocks.programming(block) > 0;
         if is_programmed {
             return Looked::Waits;
         }
-        let Some(want) = self.reclaim.ask(&self.tables, flash, candidate, None) else {
-            return self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
+        let Some(want) = self.media.reclaim.ask(&self.media.tables, flash, candidate, None) else {
+            return self.media.reclaim.drop_candidate(
+                &self.media.tables,
+                &mut self.media.work,
+                lane,
+                candidate,
+            );
         };
         if state == BlockState::Open {
-            if !self.work.may_abandon(&self.space.allocator, lane, block) {
+            if !self.media.work.may_abandon(&self.media.space.allocator, lane, block) {
                 return Looked::Waits;
             }
             // Closed, it is asked about again: what was yet to be written need not leave it.
-            self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
-            self.tables.replicas.close_off(&self.tables.layout, block);
+            self.media.space.allocator.abandon(
+                lane,
+                block,
+                &mut self.media.tables.blocks,
+                self.media.tables.clock,
+            );
+            self.media.tables.replicas.close_off(&self.media.tables.layout, block);
             return self.look_at(flash, lane, candidate, passed);
         }
         if want == Want::BLOCK {
-            return self.begin_whole(flash, lane, candidate);
+            return self.media.begin_whole(flash, lane, candidate);
         }
         if let Destination::Deal { mode, paired } = want.to {
-            let forced = !self.work.lane_mut(lane).candidates.now.is_empty();
+            let forced = !self.media.work.lane_mut(lane).candidates.now.is_empty();
             return match self.begin_deal(flash, lane, DealRequest { candidate, mode, paired, forced }) {
                 Begun::Later => Looked::Waits,
-                Begun::Yes if self.work.lane_mut(lane).is_dealing() => Looked::Waits,
+                Begun::Yes if self.media.work.lane_mut(lane).is_dealing() => Looked::Waits,
                 Begun::Yes => Looked::Over,
-                Begun::NoBlocks => self.begin_whole(flash, lane, candidate),
+                Begun::NoBlocks => self.media.begin_whole(flash, lane, candidate),
             };
         }
-        if want.to == Destination::Moves && !self.has_room_for(lane, candidate, want) {
+        if want.to == Destination::Moves && !self.media.has_room_for(lane, candidate, want) {
             return Looked::Waits;
         }
-        self.reclaim.drop_candidate(&self.tables, &mut self.work, lane, candidate);
-        self.tables.blocks.start_moving(block, Cause::ReadReclaim);
-        self.reclaim.begin_service(flash, block, None);
+        self.media.reclaim.drop_candidate(&self.media.tables, &mut self.media.work, lane, candidate);
+        self.media.tables.blocks.start_moving(block, Cause::ReadReclaim);
+        self.media.reclaim.begin_service(flash, block, None);
         let mut migration = Migration::of(candidate, passed);
-        self.take_up(lane, &mut migration, want, true);
-        self.work.lane_mut(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
+        self.media.take_up(lane, &mut migration, want, true);
+        self.media.work.lane_mut(lane).jobs[RECLAIM] = Some(Job::Migrate(migration));
         Looked::Started
     }
 
+    /// Nothing more must leave a block; what was read from it is on its way. The look at the list goes on; returns
+    /// whether another job was started.
+    pub(in crate::ftl) fn end_migration(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        migration: Migration,
+    ) -> bool {
+        let block = migration.candidate.block;
+        self.media.tables.blocks.set_state(block, BlockState::Migrating);
+        if self.media.tables.blocks.leaving(block) == 0 {
+            self.media.migrated(flash, block);
+        }
+        self.next_candidate(flash, lane, migration.passed.unwrap_or(0))
+    }
+}
+
+impl Media {
     /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able
     /// to go on. A free block that the host could have is kept for it.
     pub(in crate::ftl) fn has_room_for(&mut self, lane: LaneId, candidate: Candidate, want: Want) -> bool {
@@ -160,22 +195,6 @@ impl Ftl {
         self.reclaim.begin_service(flash, candidate.block, None);
         self.begin(lane, candidate.block, Cause::ReadReclaim);
         Looked::Started
-    }
-
-    /// Nothing more must leave a block; what was read from it is on its way. The look at the list goes on; returns
-    /// whether another job was started.
-    pub(in crate::ftl) fn end_migration(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        migration: Migration,
-    ) -> bool {
-        let block = migration.candidate.block;
-        self.tables.blocks.set_state(block, BlockState::Migrating);
-        if self.tables.blocks.leaving(block) == 0 {
-            self.migrated(flash, block);
-        }
-        self.next_candidate(flash, lane, migration.passed.unwrap_or(0))
     }
 
     /// Asks the policy what is to be done with a block next that stays, and prepares it.

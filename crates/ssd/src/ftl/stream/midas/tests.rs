@@ -184,7 +184,7 @@ fn drive_of(blocks: u32, pages: u32, over_provisioning: f64) -> DriveConfig {
 }
 
 fn policy_of(drive: &mut Drive) -> &mut Policy {
-    let crate::ftl::stream::Policy::Midas(policy) = &mut drive.state.ftl.separation.policy else {
+    let crate::ftl::stream::Policy::Midas(policy) = &mut drive.state.ftl.moves.separation.policy else {
         unreachable!()
     };
     policy
@@ -202,7 +202,8 @@ fn a_group_above_its_size_is_first_in_first_out() {
     let victim = |drive: &mut Drive, size: u32| {
         let policy = policy_of(drive);
         (policy.chain.end, policy.chain.blocks[usize::from(FIRST)]) = (FIRST + 1, size);
-        let crate::ftl::Ftl { cleaning, separation, tables, space, work, .. } = &mut drive.state.ftl;
+        let crate::ftl::Moves { media, separation, .. } = &mut drive.state.ftl.moves;
+        let crate::ftl::Media { cleaning, tables, space, work, .. } = media;
         cleaning.choose(separation, (tables, space, work), LaneId(0))
     };
     // Where it is not above it, the last has nothing, and `ftl.gc_victim` chooses among all.

@@ -70,7 +70,7 @@ fn an_erase_ends_a_row() {
 #[test]
 fn what_is_no_row_is_refused_in_a_snapshot() {
     let drive = Drive::new(&config()).expect("a drive");
-    let seen = Seen { tables: &drive.state.ftl.tables, chip: &drive.state.flash.chip };
+    let seen = Seen { tables: &drive.state.ftl.moves.media.tables, chip: &drive.state.flash.chip };
     for (row, is_row) in [(0, true), (0o33, true), (0o43, true), (0o34, false), (0o101, false)] {
         let mut found = copies(1, 1);
         found.in_a_row = vec![row];
