@@ -328,7 +328,7 @@ impl State {
             if self.flash.done.is_empty() {
                 if self.ftl.moves.media.work.has_new_candidates() {
                     // Only now: what was issued before is read from where it then was.
-                    self.ftl.moves.look_at_candidates(&mut self.flash);
+                    self.ftl.look_at_candidates(&mut self.flash);
                     continue;
                 }
                 if LOCKS
@@ -395,7 +395,7 @@ impl State {
             return false;
         }
         // What is to be locked finds no room to make the page free of what lives there.
-        if self.ftl.moves.retry_locks(&mut self.flash) {
+        if self.ftl.retry_locks(&mut self.flash) {
             return true;
         }
         let given_up = self
@@ -497,7 +497,7 @@ impl State {
         if !self.ftl.moves.media.waits.is_wanted(Lack::Page) {
             return false;
         }
-        self.ftl.moves.retry(&mut self.flash);
+        self.ftl.retry(&mut self.flash);
         let may_come = || self.ftl.moves.media.locks.are_on() || self.ftl.moves.media.work.erases_lazily();
         if !self.ftl.moves.media.outbox.is_empty()
             || self.ftl.moves.media.waits.has_come(Lack::Page) && may_come()

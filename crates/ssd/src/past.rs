@@ -45,21 +45,21 @@ impl Past<'_> {
         host.drop_clean(&mut below);
         let executor = state.executor;
         state.apply_executor(Executor::Functional);
-        state.ftl.moves.media.set_pace(pace);
+        state.ftl.set_pace(pace);
         let mut written = 0;
         let mut stuck = false;
         while (written < units.len() || !state.ftl.direct.is_idle()) && !stuck {
             let result = state.ftl.write_directly(&mut state.flash, &units[written..], moved);
             written += result.unwrap_or_else(|count| count);
             if pace == Pace::Saturated && result.is_err() {
-                state.ftl.moves.check_lanes(&mut state.flash);
+                state.ftl.check_lanes(&mut state.flash);
             }
             let cleaning = !state.ftl.moves.media.outbox.is_empty();
             state.carry_all();
             if result == Err(0) && !cleaning {
                 // A block that was kept for what must leave pages may be the host's now.
                 state.ftl.moves.media.waits.take_come(Lack::Page);
-                state.ftl.moves.retry(&mut state.flash);
+                state.ftl.retry(&mut state.flash);
                 stuck = state.ftl.moves.media.outbox.is_empty()
                     && !state.ftl.moves.media.waits.take_come(Lack::Page);
                 state.carry_all();
@@ -69,7 +69,7 @@ impl Past<'_> {
             written -= state.ftl.direct.drop_rest();
         }
         state.apply_executor(executor);
-        state.ftl.moves.media.set_pace(Pace::Relaxed);
+        state.ftl.set_pace(Pace::Relaxed);
         state.ftl.moves.media.waits.take_come(Lack::Page);
         if stuck { Err(NoRoom { written: written as u64 }) } else { Ok(()) }
     }
@@ -91,14 +91,14 @@ impl Past<'_> {
         let executor = state.executor;
         state.apply_executor(Executor::Functional);
         if exposed > 0 {
-            state.ftl.moves.retry_locks(&mut state.flash);
+            state.ftl.retry_locks(&mut state.flash);
             state.carry_all();
         }
         let goes_on = (1..exposed).contains(&state.ftl.moves.media.locks.generations.exposed());
         if is_behind && !goes_on {
-            state.ftl.moves.catch_up(&mut state.flash);
+            state.ftl.catch_up(&mut state.flash);
             state.carry_all();
-            state.ftl.moves.media.set_pace(Pace::Relaxed);
+            state.ftl.set_pace(Pace::Relaxed);
         }
         state.apply_executor(executor);
         state.ftl.moves.media.waits.take_come(Lack::Page);

@@ -30,7 +30,7 @@ impl Silence {
     pub fn end(&mut self, ftl: &mut Ftl, flash: &mut Flash) {
         for work in IdleWork::ALL {
             if std::mem::take(&mut self.felt[work as usize]) {
-                ftl.moves.set_idle(flash, work, false);
+                ftl.set_idle(flash, work, false);
             }
         }
     }
@@ -70,7 +70,7 @@ impl Silence {
             return;
         }
         self.felt[work as usize] = true;
-        ftl.moves.set_idle(flash, work, true);
+        ftl.set_idle(flash, work, true);
     }
 
     /// Of a restored drive: it began before now, and the checks are due that it says are; `due` are all events.

@@ -1,7 +1,7 @@
 //! What keeps the drive pure, integer and layered.
 
 use super::lists::{
-    CORE_FORBIDDEN_NAMES, CORE_FORBIDDEN_PATHS, FLOAT_ALLOWED, FLOAT_FREE, LAYER_NAMES, LAYERS,
+    CORE_FORBIDDEN_NAMES, CORE_FORBIDDEN_PATHS, FLOAT_ALLOWED, FLOAT_FREE, FTL_MODULES, LAYER_NAMES, LAYERS,
 };
 use super::paths::{is_in, named_paths};
 use super::source::{Source, group_end};
@@ -27,19 +27,18 @@ pub fn pure(tree: &Tree, report: &mut Report) {
 
 pub fn layer(tree: &Tree, report: &mut Report) {
     for source in tree.core() {
-        for (_, modules) in LAYERS.iter().filter(|(layer, _)| is_under(&source.path, layer)) {
-            for named in named_paths(source) {
-                if modules.iter().any(|module| is_in(&named.path, &format!("crate::{module}"))) {
-                    let advice = "dependencies run nand <- flash <- ftl <- host <- drive, and inside ftl tables <- \
-                                  work <- techniques <- write, reads, moves <- Ftl; what a layer needs from \
-                                  above is an argument or a field in signals.rs";
-                    report.at(
-                        source,
-                        named.offset,
-                        format!("`{}` from a layer below it", named.path),
-                        advice,
-                    );
-                }
+        let layers = LAYERS.iter().filter(|(layer, _)| is_under(&source.path, layer));
+        let above = layers.flat_map(|(_, modules)| *modules);
+        let own = FTL_MODULES.iter().position(|(module, _)| is_under(&source.path, module));
+        let in_ftl =
+            own.into_iter().flat_map(|own| FTL_MODULES[own + 1..].iter().flat_map(|(_, names)| *names));
+        let above: Vec<_> = above.chain(in_ftl).map(|module| format!("crate::{module}")).collect();
+        for named in named_paths(source) {
+            if above.iter().any(|module| is_in(&named.path, module)) {
+                let advice = "dependencies run nand <- flash <- ftl <- host <- drive, and inside ftl tables <- \
+                              work <- techniques <- write <- locks, reclaim <- media <- moves <- Ftl; what a layer \
+                              needs from above is an argument or a field in signals.rs";
+                report.at(source, named.offset, format!("`{}` from a layer below it", named.path), advice);
             }
         }
         for (_, names) in LAYER_NAMES.iter().filter(|(layer, _)| is_under(&source.path, layer)) {

@@ -4,22 +4,22 @@
 //! operations. Whether time passes until they are done is the executor's matter.
 
 mod chips;
+mod cleaning;
 mod contexts;
 mod counts;
-mod data;
-mod ends;
 mod fading;
 pub mod foresight;
 pub mod gc_trigger;
 pub mod gc_victim;
 pub mod locks;
-mod moves;
+pub mod media;
+pub mod moves;
 pub mod outside;
 pub mod page_class;
 pub mod program_mode;
 pub mod read_reclaim;
 mod reads;
-mod restore;
+mod reclaim;
 pub mod sanitize;
 mod separation;
 mod service_times;
@@ -30,39 +30,47 @@ pub mod techniques;
 pub(crate) mod wear;
 pub mod work;
 pub mod write;
+mod writes;
 
+use crate::executor::Pace;
 use crate::flash::Flash;
-use crate::flash::op::OpTimes;
+use crate::flash::op::{Cause, Op, OpKind, OpTimes};
+use crate::ftl::cleaning::Cleaning;
 use crate::ftl::locks::Locks;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::program_mode::ProgramModes;
+use crate::ftl::reclaim::Reclaim;
+use crate::ftl::separation::Separation;
 use crate::ftl::stream::{StreamId, Streams};
+use crate::ftl::tables::Tables;
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::facts::{Death, FactsTable};
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::techniques::{Seen, Shown, Techniques};
+use crate::ftl::work::Work;
+use crate::ftl::work::lane::LaneWork;
+use crate::ftl::write::direct::Direct;
+use crate::ftl::write::gather::Gather;
+use crate::ftl::write::open::Allocator;
+use crate::ftl::write::placement::{Placement, Space};
+use crate::ftl::write::ring::Ring;
+use crate::ftl::write::waits::Waits;
 use crate::nand::order::PageOrder;
 use crate::nand::{Chip, Outcome};
-use crate::observe::Effects;
+use crate::observe::{Effect, Effects};
+use crate::restore::{MOST, Verdict, ensure, keep_room};
 use crate::sections::{self, ErrorModel, Sections};
-use crate::units::{BlockId, LaneId, OpId, Pun, SimTime, SlotId};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Pun, SimTime, SlotId};
 use core::ops::Range;
-pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
-use moves::reclaim::Reclaim;
-use moves::victims::Cleaning;
-pub use reads::{Brought, End, Found, LastRead};
-use separation::Separation;
 use serde::{Deserialize, Serialize};
+
+pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
+pub use media::Media;
+pub use moves::Moves;
+pub use reads::{Brought, End, Found, LastRead};
 pub use service_times::ServiceTimes;
 pub use tables::Place;
-use tables::Tables;
-use tables::blocks::BlockState;
-use tables::facts::FactsTable;
-use techniques::{Seen, Shown, Techniques};
-use work::Work;
-use write::direct::Direct;
-use write::gather::Gather;
-use write::open::Allocator;
-use write::placement::{Placement, Space};
-use write::ring::Ring;
-use write::waits::Waits;
+pub use writes::Paged;
 
 /// What begins when the host has been silent for long enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,41 +109,6 @@ pub struct TableBytes {
     pub read_reclaim: usize,
     /// Of the firmware's, of what is to be locked.
     pub locks: usize,
-}
-
-/// What is where and what is under way; what becomes of units and blocks, and who is told.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Media {
-    /// Which page holds what, and what is known of each block.
-    pub tables: Tables,
-    /// Operations issued and not yet taken by the executor.
-    pub outbox: Vec<OpId>,
-    /// What happens to data, for an observer.
-    #[serde(skip)]
-    pub effects: Effects,
-    /// Who waits for room.
-    pub waits: Waits,
-    /// Where pages for data come from.
-    pub(crate) space: Space,
-    /// What is under way or asked for, and what was done.
-    pub work: Work,
-    /// Moves because of reads.
-    pub(crate) reclaim: Reclaim,
-    /// When a lane is cleaned, and which block.
-    pub(crate) cleaning: Cleaning,
-    /// What nobody may read any more.
-    pub(crate) locks: Locks,
-    pub(crate) techniques: Techniques,
-}
-
-/// Data on the move: what a lane does next, and where what it reads goes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Moves {
-    /// What it moves, and all that must know.
-    pub media: Media,
-    pub(crate) page_classes: PageClasses,
-    /// Which stream data goes to.
-    pub(crate) separation: Separation,
 }
 
 /// The translation layer: the host's writes and reads, above moves.
@@ -231,10 +204,72 @@ impl Ftl {
             tables,
         };
         let cached = if media.space.ring.is_used() { media.tables.layout.lanes } else { 0 };
-        (0..cached).map(LaneId).for_each(|lane| media.tend_ring(lane));
+        let Media { space, tables, work, waits, cleaning, .. } = &mut media;
+        for lane in (0..cached).map(LaneId) {
+            space.tend_ring((tables, work), waits, cleaning, lane);
+        }
         let direct = Direct::new(streams, media.tables.layout.units_per_page);
         let moves = Moves { media, page_classes, separation: Separation::new(stream) };
         Ftl { moves, programmed: Vec::with_capacity(64), gather, direct }
+    }
+
+    /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
+    pub(crate) fn restored(&mut self, fresh: Ftl, flash: &Flash) -> Verdict {
+        let (moves, media) = (fresh.moves, &mut self.moves.media);
+        let fresh_media = moves.media;
+        self.moves.separation.restored(moves.separation)?;
+        self.moves.page_classes.restored(moves.page_classes)?;
+        ensure(self.direct.is_idle(), "writes between two layers")?;
+        self.direct = fresh.direct;
+        ensure(media.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
+        keep_room(&mut media.outbox, &fresh_media.outbox);
+        keep_room(&mut self.programmed, &fresh.programmed);
+        self.gather.restored(&fresh.gather, media.tables.map.logical())?;
+        ensure(self.gather.sequence < MOST, "writes so far")?;
+        media.restored(fresh_media, flash)?;
+        self.check(flash)
+    }
+
+    /// Checks that counts and tables agree (slow); the error names the first place where they do not.
+    pub fn check(&self, flash: &Flash) -> Result<(), String> {
+        let media = &self.moves.media;
+        media.tables.map.check()?;
+        media.tables.check_replicas()?;
+        media.locks.check_locks(&media.tables, flash)?;
+        media.work.check_blocks(&media.tables, flash)?;
+        let units = media.tables.layout.units_per_block();
+        for b in 0..media.tables.layout.blocks() {
+            let from = b * units;
+            let counted =
+                (from..from + units).filter(|&unit| media.tables.map.is_live(Pun(unit))).count() as u32;
+            let said = media.tables.blocks.live(BlockId(b));
+            if counted != said {
+                return Err(format!("block {b} holds {counted} live units, its count says {said}"));
+            }
+            let state = media.tables.blocks.state(BlockId(b));
+            if counted > 0 && matches!(state, BlockState::Free | BlockState::Erasing | BlockState::Bad) {
+                return Err(format!("block {b} is {state:?} and holds {counted} live units"));
+            }
+            media.space.placement.check_place(&media.tables, BlockId(b))?;
+        }
+        for lane in (0..media.tables.layout.lanes).map(LaneId) {
+            let first = media.tables.layout.first_block(lane).0;
+            let blocks = (first..first + media.tables.layout.blocks_per_lane).map(BlockId);
+            let counted =
+                blocks.filter(|&block| media.tables.blocks.state(block) == BlockState::Free).count() as u32;
+            let said = media.space.allocator.free(lane) + media.space.ring.free(lane);
+            if counted != said {
+                return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
+            }
+            media.work.check_refusals(
+                &media.tables.layout,
+                (&media.space.allocator, &media.tables.blocks),
+                lane,
+            )?;
+        }
+        media.space.ring.check_rings(&media.tables)?;
+        media.reclaim.check_candidates(&media.tables, &media.work)?;
+        Ok(())
     }
 
     /// Chips whose pages remember what errors they carry, if pages are copied inside them.
@@ -242,25 +277,44 @@ impl Ftl {
         if self.moves.media.techniques.copies() { chip.with_copies() } else { chip }
     }
 
+    /// Above those chips, which are fresh.
+    pub(crate) fn above(mut self, chip: &mut Chip) -> Self {
+        self.moves.media.techniques.learn(chip);
+        self.moves.media.outbox.reserve(self.moves.media.techniques.operations_at_most());
+        self
+    }
+
     /// Flash operations that moves may have in flight at once, beside so many of the host's: they are kept for them.
     pub fn operations_of_moves(&self, of_host: usize) -> usize {
-        let locks = self.moves.media.locks.operations_at_most();
-        let moves = self.moves.media.work.operations_at_most()
-            + self.moves.media.techniques.operations_at_most()
-            + locks;
-        moves
-            + self.moves.media.work.late_erases_at_most(
-                &self.moves.media.tables,
-                &self.moves.media.space.allocator,
-                of_host + moves,
-            )
+        let media = &self.moves.media;
+        let locks = media.locks.operations_at_most();
+        let moves = media.work.operations_at_most() + media.techniques.operations_at_most() + locks;
+        moves + media.work.late_erases_at_most(&media.tables, &media.space.allocator, of_host + moves)
+    }
+
+    /// Bytes of its tables.
+    pub fn table_bytes(&self) -> TableBytes {
+        let media = &self.moves.media;
+        let read_reclaim =
+            media.reclaim.bytes() + media.tables.replicas.bytes() + media.work.bytes_of_deals();
+        let locks = media.locks.bytes() + media.tables.facts.bytes();
+        let all = media.tables.map.bytes()
+            + read_reclaim
+            + media.techniques.bytes()
+            + locks
+            + media.locks.clock_bytes()
+            + media.tables.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
+            + media.space.ring.bytes()
+            + self.moves.page_classes.bytes(u64::from(media.tables.map.logical()));
+        TableBytes { all, read_reclaim, locks }
     }
 
     /// Nanoseconds without commands after which [`Ftl::set_idle`] should be called, if ever.
     pub fn idle_after_ns(&self, work: IdleWork) -> Option<u64> {
+        let media = &self.moves.media;
         match work {
-            IdleWork::Cleaning => self.moves.media.cleaning.trigger.idle_after_ns(),
-            IdleWork::Reclaim => self.moves.media.reclaim.idle_after_ns(),
+            IdleWork::Cleaning => media.cleaning.trigger.idle_after_ns(),
+            IdleWork::Reclaim => media.reclaim.idle_after_ns(),
         }
     }
 
@@ -275,7 +329,8 @@ impl Ftl {
 
     /// Whether techniques have something to do that has not begun.
     pub(crate) fn is_behind(&self) -> bool {
-        self.moves.media.techniques.are_on() && self.moves.media.work.looks.any()
+        let media = &self.moves.media;
+        media.techniques.are_on() && media.work.looks.any()
     }
 
     /// The key of a policy that must know what the host is going to do, if there is one.
@@ -298,28 +353,109 @@ impl Ftl {
             && (!self.moves.page_classes.looks_ahead() || self.moves.page_classes.on_accept(units, is_trim))
     }
 
-    /// Bytes of its tables.
-    pub fn table_bytes(&self) -> TableBytes {
-        let read_reclaim = self.moves.media.reclaim.bytes()
-            + self.moves.media.tables.replicas.bytes()
-            + self.moves.media.work.bytes_of_deals();
-        let locks = self.moves.media.locks.bytes() + self.moves.media.tables.facts.bytes();
-        let all = self.moves.media.tables.map.bytes()
-            + read_reclaim
-            + self.moves.media.techniques.bytes()
-            + locks
-            + self.moves.media.locks.clock_bytes()
-            + self.moves.media.tables.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
-            + self.moves.media.space.ring.bytes()
-            + self.moves.page_classes.bytes(u64::from(self.moves.media.tables.map.logical()));
-        TableBytes { all, read_reclaim, locks }
+    /// The same for all lanes: the host has no page left.
+    pub fn check_lanes(&mut self, flash: &mut Flash) {
+        (0..self.moves.media.tables.layout.lanes)
+            .map(LaneId)
+            .for_each(|lane| self.moves.check_lane(flash, lane));
     }
 
-    /// Above those chips, which are fresh.
-    pub(crate) fn above(mut self, chip: &mut Chip) -> Self {
-        self.moves.media.techniques.learn(chip);
-        self.moves.media.outbox.reserve(self.moves.media.techniques.operations_at_most());
-        self
+    /// Cleaning catches up with such a host, until a pace is set.
+    pub fn catch_up(&mut self, flash: &mut Flash) {
+        self.moves.media.work.catches_up = true;
+        self.check_lanes(flash);
+    }
+
+    /// How fast the host is from now on, where no time passes.
+    pub fn set_pace(&mut self, pace: Pace) {
+        let media = &mut self.moves.media;
+        media.work.catches_up = false;
+        let changed = std::mem::replace(&mut media.work.pace, pace) != pace;
+        for lane in (0..media.tables.layout.lanes).map(LaneId).filter(|_| changed) {
+            // Not yet cleaned: that is for the executor that goes on.
+            media.update_wanted(lane);
+        }
+    }
+
+    /// Tells whether the host has been silent long enough for something to begin; it begins, or no more of it does.
+    pub fn set_idle(&mut self, flash: &mut Flash, work: IdleWork, idle: bool) {
+        let media = &mut self.moves.media;
+        match work {
+            IdleWork::Cleaning => media.work.idle = idle,
+            IdleWork::Reclaim => media.work.quiet = idle,
+        }
+        for lane in (0..media.tables.layout.lanes).map(LaneId).filter(|_| idle) {
+            self.moves.check_lane(flash, lane);
+        }
+    }
+
+    /// Lets the lanes whose lists have grown look at them.
+    pub fn look_at_candidates(&mut self, flash: &mut Flash) {
+        while let Some(lane) = self.moves.media.work.looks.take_next() {
+            if !(self.moves.media.locks.are_on() && self.moves.lock_lane(flash, lane)) {
+                self.moves.pump_lane(flash, lane);
+            }
+        }
+    }
+
+    /// Tries again to start moves that found nothing to do; for when the host waits for room.
+    pub fn retry(&mut self, flash: &mut Flash) {
+        if self.moves.media.locks.are_on() {
+            let Media { space, tables, work, waits, .. } = &mut self.moves.media;
+            space.give_up_claims(&tables.layout, work, waits);
+        }
+        let begins_anew = self.moves.media.cleaning.trigger.ends_without_victims();
+        for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
+            // A round that ended because nothing was worth it may begin anew: something may have died since.
+            if begins_anew && !self.moves.media.work.lane_mut(lane).wanted {
+                self.moves.media.update_wanted(lane);
+            }
+            let work = self.moves.media.work.lane_mut(lane);
+            let at_rest = !work.is_moving();
+            let waits = |work: &LaneWork| {
+                work.wanted
+                    || work.has_job()
+                    || work.is_dealing()
+                    || work.has_candidates()
+                    || work.has_gathered()
+            };
+            if at_rest
+                && (waits(work)
+                    || self.moves.media.space.ring.wants_destage(
+                        &self.moves.media.work,
+                        &self.moves.page_classes,
+                        lane,
+                    ))
+            {
+                self.moves.pump_lane(flash, lane);
+                self.unblock(flash, lane);
+            }
+        }
+    }
+
+    /// A job that found no page for its stream may have what it lacks behind it: the block that the last job emptied
+    /// can be erased when the rest of it, less than a page, is programmed.
+    fn unblock(&mut self, flash: &mut Flash, lane: LaneId) {
+        let work = self.moves.media.work.lane_mut(lane);
+        if !work.is_moving() && work.has_job() {
+            self.moves.program_all_gathered(flash, lane, true);
+        }
+    }
+
+    /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
+    /// helps.
+    pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
+        self.moves.media.locks.hurry_deferred(&self.moves.media.tables, &mut self.moves.media.work);
+        (0..self.moves.media.tables.layout.blocks()).map(BlockId).for_each(|block| {
+            self.moves.media.locks.list_all(&self.moves.media.tables, &mut self.moves.media.work, block)
+        });
+        for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
+            self.moves.media.locks.lists.uncrowd(&self.moves.media.tables, &mut self.moves.media.work, lane);
+            self.moves.check_lane(flash, lane);
+            self.moves.program_all_gathered(flash, lane, true);
+        }
+        self.look_at_candidates(flash);
+        !self.moves.media.outbox.is_empty()
     }
 
     /// The flash is told how old all blocks are.
@@ -331,69 +467,43 @@ impl Ftl {
 
     /// Ages a block of the firmware's numbering, chips included.
     pub fn set_erase_count(&mut self, flash: &mut Flash, block: BlockId, cycles: u32) {
-        self.moves.media.tables.blocks.set_erase_count(block, cycles);
-        for k in 0..self.moves.media.tables.layout.span {
-            let physical = self.moves.media.tables.layout.member(block, k).block;
+        let media = &mut self.moves.media;
+        media.tables.blocks.set_erase_count(block, cycles);
+        for k in 0..media.tables.layout.span {
+            let physical = media.tables.layout.member(block, k).block;
             let before = flash.chip.erase_count(physical);
             flash.chip.set_erase_count(physical, cycles);
             let shown = Shown::Cycled { before, ticks: None };
-            self.moves.media.techniques.shown(
-                physical,
-                shown,
-                &mut flash.chip,
-                &mut self.moves.media.work.counts,
-            );
+            media.techniques.shown(physical, shown, &mut flash.chip, &mut media.work.counts);
         }
-        self.moves.media.update_wear(flash, block);
+        media.update_wear(flash, block);
     }
 
-    /// Checks that counts and tables agree (slow); the error names the first place where they do not.
-    pub fn check(&self, flash: &Flash) -> Result<(), String> {
-        self.moves.media.tables.map.check()?;
-        self.moves.media.tables.check_replicas()?;
-        self.moves.media.locks.check_locks(&self.moves.media.tables, flash)?;
-        self.moves.media.work.check_blocks(&self.moves.media.tables, flash)?;
-        let units = self.moves.media.tables.layout.units_per_block();
-        for b in 0..self.moves.media.tables.layout.blocks() {
-            let from = b * units;
-            let counted = (from..from + units)
-                .filter(|&unit| self.moves.media.tables.map.is_live(Pun(unit)))
-                .count() as u32;
-            let said = self.moves.media.tables.blocks.live(BlockId(b));
-            if counted != said {
-                return Err(format!("block {b} holds {counted} live units, its count says {said}"));
-            }
-            let state = self.moves.media.tables.blocks.state(BlockId(b));
-            if counted > 0 && matches!(state, BlockState::Free | BlockState::Erasing | BlockState::Bad) {
-                return Err(format!("block {b} is {state:?} and holds {counted} live units"));
-            }
-            self.moves.media.space.placement.check_place(&self.moves.media.tables, BlockId(b))?;
+    /// Forgets the data of a logical unit.
+    #[inline]
+    pub fn trim(&mut self, lpn: Lpn) {
+        let media = &mut self.moves.media;
+        let old = media.tables.map.remove(lpn);
+        media.locks.forget_replica(&mut media.tables, &mut media.work, lpn);
+        self.moves.separation.policy.on_trim(lpn);
+        self.moves.page_classes.on_trim(lpn);
+        if old.is_some() {
+            media.locks.bury(&mut media.tables, &mut media.work, old, Death::Ended);
+            media.work.counts.trimmed_units += 1;
         }
-        for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
-            let first = self.moves.media.tables.layout.first_block(lane).0;
-            let blocks = (first..first + self.moves.media.tables.layout.blocks_per_lane).map(BlockId);
-            let counted = blocks
-                .filter(|&block| self.moves.media.tables.blocks.state(block) == BlockState::Free)
-                .count() as u32;
-            let said = self.moves.media.space.allocator.free(lane) + self.moves.media.space.ring.free(lane);
-            if counted != said {
-                return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
-            }
-            self.moves.media.work.check_refusals(
-                &self.moves.media.tables.layout,
-                (&self.moves.media.space.allocator, &self.moves.media.tables.blocks),
-                lane,
-            )?;
-        }
-        self.moves.media.space.ring.check_rings(&self.moves.media.tables)?;
-        self.moves.media.reclaim.check_candidates(&self.moves.media.tables, &self.moves.media.work)?;
-        Ok(())
+        media.effects.push(Effect::Trim { lpn });
     }
-}
 
-impl Media {
-    /// Age of a physical block, in 1/4096 of its life; 0 where nothing tells it.
-    pub(crate) fn age_q12(&self, chip: &Chip, physical: u32) -> u32 {
-        self.techniques.worn(physical, chip.erase_count(physical)).age_q12
+    /// Told that an operation is done. Host reads are not the translation layer's; the caller keeps those.
+    #[inline(always)]
+    pub fn on_done(&mut self, flash: &mut Flash, id: OpId) {
+        let &Op { kind, cause, at, ppn, outcome, .. } = flash.pool.get(id);
+        if at.page == 0 && matches!(kind, OpKind::Program | OpKind::Copyback) {
+            self.moves.media.first_programmed(flash, id);
+        }
+        match (kind, cause) {
+            (OpKind::Program, Cause::Host | Cause::Promote) => self.on_host_program(flash, id, ppn, outcome),
+            _ => self.moves.on_own_done(flash, id),
+        }
     }
 }

@@ -71,15 +71,15 @@ impl Ftl {
         (lpn, mask, bytes): (Lpn, u64, u32),
         last: &mut LastRead,
     ) -> Found {
-        let at = self.moves.media.tables.place_to_read(lpn);
+        let media = &mut self.moves.media;
+        let at = media.tables.place_to_read(lpn);
         if !at.is_some() {
-            return if self.moves.media.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
+            return if media.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
-        self.moves.media.work.counts.replica_reads +=
-            u64::from(self.moves.media.tables.replicas.get(lpn) == at);
+        media.work.counts.replica_reads += u64::from(media.tables.replicas.get(lpn) == at);
         let wanted = UnitRef::new(lpn.0, at.0).with_mask(mask);
-        if last.op.is_some() && self.moves.media.tables.layout.share_page(last.at, at) {
-            self.moves.media.reclaim.note_unit(lpn);
+        if last.op.is_some() && media.tables.layout.share_page(last.at, at) {
+            media.reclaim.note_unit(lpn);
             flash.pool.extend(last.op, wanted);
             flash.pool.get_mut(last.op).bytes += bytes;
             return Found::Joined;
@@ -97,9 +97,10 @@ impl Ftl {
     /// A command of the host reads a unit: told where `ftl.page_class` counts reads.
     #[inline]
     pub fn note_host_read(&mut self, lpn: Lpn) {
-        let change = self.moves.page_classes.on_read(lpn, &self.moves.media.tables.map);
-        self.moves.media.work.counts.heat_raises += u64::from(change.raised);
-        self.moves.media.work.counts.heat_lowers += u64::from(change.lowered);
+        let media = &mut self.moves.media;
+        let change = self.moves.page_classes.on_read(lpn, &media.tables.map);
+        media.work.counts.heat_raises += u64::from(change.raised);
+        media.work.counts.heat_lowers += u64::from(change.lowered);
     }
 
     /// A unit waits behind the last read: it is looked at again when that is over.
@@ -109,9 +110,10 @@ impl Ftl {
 
     /// Reads the rest of a unit of which a slot of DRAM holds a part; `tag` is the slot.
     pub fn read_rest(&mut self, flash: &mut Flash, tag: u32, (lpn, mask, bytes): (Lpn, u64, u32)) -> Found {
-        let at = self.moves.media.tables.place_to_read(lpn);
+        let media = &mut self.moves.media;
+        let at = media.tables.place_to_read(lpn);
         if !at.is_some() {
-            return if self.moves.media.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
+            return if media.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
         let unit = UnitRef::new(lpn.0, at.0).with_mask(mask);
         self.issue_read(flash, Cause::Merge, bytes, (tag, Priority::Medium), unit);
@@ -127,23 +129,15 @@ impl Ftl {
         (tag, priority): (u32, Priority),
         unit: UnitRef,
     ) -> OpId {
-        let page = self.moves.media.tables.layout.page_of_unit(Pun(unit.source)).0;
-        let op = Op {
-            bytes,
-            tag,
-            priority,
-            ..self.moves.media.space.ring.op(&self.moves.media.tables, OpKind::Read, cause, page)
-        };
-        self.moves.media.reclaim.note_unit(Lpn(unit.lpn));
+        let media = &mut self.moves.media;
+        let page = media.tables.layout.page_of_unit(Pun(unit.source)).0;
+        let op = Op { bytes, tag, priority, ..media.space.ring.op(&media.tables, OpKind::Read, cause, page) };
+        media.reclaim.note_unit(Lpn(unit.lpn));
         if cause == Cause::Host {
-            self.moves.media.space.ring.note_host_page(
-                &self.moves.media.tables,
-                &mut self.moves.media.work,
-                &op,
-            );
+            media.space.ring.note_host_page(&media.tables, &mut media.work, &op);
         }
-        self.moves.media.reclaim.note_read(&self.moves.media.tables, &mut self.moves.media.work, flash, &op);
-        self.moves.media.issue(flash, op, &[unit])
+        media.reclaim.note_read(&media.tables, &mut media.work, flash, &op);
+        media.issue(flash, op, &[unit])
     }
 
     /// What a read for the host brought, unit by unit; it is over. What still lies where it could not be corrected is
@@ -155,6 +149,7 @@ impl Ftl {
         tag: u64,
         brought: &mut [Brought; UNITS_AT_MOST],
     ) -> usize {
+        let media = &mut self.moves.media;
         let op = *flash.pool.get(id);
         let count = usize::from(op.units);
         for (place, brought) in (0..count).zip(brought) {
@@ -164,13 +159,12 @@ impl Ftl {
                 End::Again
             } else if op.outcome == Outcome::Pass {
                 let from = Source::Flash(at);
-                self.moves.media.effects.push(Effect::Read { tag, lpn, from, mask });
+                media.effects.push(Effect::Read { tag, lpn, from, mask });
                 End::Read {
                     from,
-                    current: self.moves.media.tables.map.lookup(lpn) == at
-                        || self.moves.media.tables.replicas.get(lpn) == at,
+                    current: media.tables.map.lookup(lpn) == at || media.tables.replicas.get(lpn) == at,
                 }
-            } else if self.moves.media.read_failed(lpn, at) {
+            } else if media.read_failed(lpn, at) {
                 End::Lost
             } else {
                 End::Again
@@ -226,28 +220,23 @@ impl Ftl {
 
     #[inline]
     fn read_page_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
-        let mut op = self.moves.media.space.ring.op(
-            &self.moves.media.tables,
+        let media = &mut self.moves.media;
+        let mut op = media.space.ring.op(
+            &media.tables,
             OpKind::Read,
             Cause::Host,
-            self.moves.media.tables.layout.page_of_unit(at).0,
+            media.tables.layout.page_of_unit(at).0,
         );
-        self.moves.media.space.ring.note_host_page(&self.moves.media.tables, &mut self.moves.media.work, &op);
+        media.space.ring.note_host_page(&media.tables, &mut media.work, &op);
         for (nth, lpn) in units.enumerate() {
-            self.moves.media.reclaim.note_unit(lpn);
+            media.reclaim.note_unit(lpn);
             if nth == 0 {
-                self.moves.media.work.counts.replica_reads +=
-                    u64::from(self.moves.media.tables.replicas.get(lpn) == at);
-                self.moves.media.reclaim.note_read(
-                    &self.moves.media.tables,
-                    &mut self.moves.media.work,
-                    flash,
-                    &op,
-                );
+                media.work.counts.replica_reads += u64::from(media.tables.replicas.get(lpn) == at);
+                media.reclaim.note_read(&media.tables, &mut media.work, flash, &op);
             }
         }
         flash.do_at_once(&mut op);
-        self.moves.media.after_read(flash, &op);
+        media.after_read(flash, &op);
         op.outcome
     }
 }

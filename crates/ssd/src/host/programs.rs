@@ -6,7 +6,7 @@ use super::slots::Slots;
 use super::staging::SlotState;
 use super::writes::Writes;
 use crate::events::EventKind;
-use crate::ftl::write::Paged;
+use crate::ftl::Paged;
 use crate::ftl::write::waits::Lack;
 use crate::ftl::{End, Found, Programmed};
 use crate::nand::Outcome;

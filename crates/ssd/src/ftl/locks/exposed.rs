@@ -41,7 +41,7 @@ pub(crate) struct Exposed {
     #[serde(with = "raw")]
     pub(super) blocks: Vec<u32>,
     /// Pages that what lives there is leaving, or has left, for their locks.
-    pub(super) leaving: u32,
+    pub(in crate::ftl) leaving: u32,
 }
 
 /// Where the pages of a block stand in a table of all pages.
@@ -146,7 +146,7 @@ impl Exposed {
     }
 
     /// What lives in a page begins to leave it.
-    pub(super) fn leave(&mut self, manner: &Manner, page: Ppn) {
+    pub(in crate::ftl) fn leave(&mut self, manner: &Manner, page: Ppn) {
         let state = &mut self.pages[page.index()];
         let is_new = is_leaving(manner, *state | LEAVING) && !is_leaving(manner, *state);
         *state |= LEAVING;

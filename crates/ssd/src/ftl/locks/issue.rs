@@ -1,19 +1,21 @@
 //! Locks on their way: which page or block is next, and what became of it.
 
-use super::Locks;
-use super::exposed::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, ISSUED, LEAVING};
+use super::exposed::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, ISSUED, LEAVING, is_due};
+use super::{IN_FLIGHT_AT_MOST, Locks};
 use crate::flash::Flash;
-use crate::flash::op::Op;
+use crate::flash::op::{Cause, Op, OpKind};
+use crate::ftl::sanitize::{Answer, Deaths};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::Work;
+use crate::ftl::write::ring::Ring;
 use crate::nand::Outcome;
-use crate::units::{BlockId, Lpn, Ppn, Pun};
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 
 /// What is to be done about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+enum Look {
     /// Nothing, now or ever.
     Nothing,
     /// It waits for the end of a job or a write.
@@ -26,7 +28,72 @@ pub(super) enum Look {
     Dead,
 }
 
+/// What is next about a block with something exposed.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ftl) enum Step {
+    /// What lives in a page moves out.
+    MoveOut(Ppn),
+    /// The wordline of a page is filled up.
+    FillUp(Ppn),
+    /// A lock is issued; none if the policy leaves the block to an erase.
+    Lock(Option<Op>),
+}
+
 impl Locks {
+    /// Whether a lane has as many locks on their way as it may.
+    pub(in crate::ftl) fn is_full(&self, lane: LaneId) -> bool {
+        self.lists.lanes[lane.index()].in_flight >= IN_FLIGHT_AT_MOST * self.manner.span
+    }
+
+    /// What is next about a block, if anything is.
+    pub(in crate::ftl) fn next_step(
+        &mut self,
+        tables: &mut Tables,
+        work: &mut Work,
+        (flash, ring): (&Flash, &Ring),
+        block: BlockId,
+    ) -> Option<Step> {
+        loop {
+            // What leaves a page may be the last of its block, which is then erased.
+            let is_erased = tables.blocks.state(block) == BlockState::Free && !tables.blocks.is_stale(block);
+            if is_erased || tables.blocks.is_erasing(block) {
+                return None;
+            }
+            let one_by_one = !self.manner.scrubs();
+            let at = self.lists.next(&self.exposed, &tables.layout, block, one_by_one)?;
+            let page = Ppn(block.0 * tables.layout.pages_per_block + at);
+            match self.look_at_page(tables, flash, block, page) {
+                Look::Nothing => {}
+                Look::Waits => self.lists.defer(block, self.clocks.now),
+                Look::Crowded(page) => return Some(Step::MoveOut(page)),
+                Look::Unfinished => return Some(Step::FillUp(page)),
+                Look::Dead => {
+                    self.give_up_replicas(tables, work, page);
+                    return Some(Step::Lock(self.lock(tables, work, (flash, ring), (block, at))));
+                }
+            }
+        }
+    }
+
+    /// The next lock of a lane that is set again, one at a time on each plane.
+    pub(in crate::ftl) fn next_renewal(
+        &mut self,
+        tables: &mut Tables,
+        work: &mut Work,
+        ring: &Ring,
+        lane: LaneId,
+    ) -> Option<Op> {
+        while self.lists.lanes[lane.index()].in_flight < tables.layout.span
+            && let Some(block) = self.renewals.first(lane)
+        {
+            match self.renewals.next(&self.exposed, tables, lane, block) {
+                Some(at) => return Some(self.lock_again(tables, work, ring, (block, at))),
+                None => self.renewals.end_first(lane),
+            }
+        }
+        None
+    }
+
     /// A block is to be erased or retired: its replicas no longer count.
     pub(in crate::ftl) fn drop_replicas(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId) {
         if tables.replicas.count == 0 {
@@ -41,7 +108,7 @@ impl Locks {
     }
 
     /// What is to be done about a page of a block.
-    pub(super) fn look_at_page(&self, tables: &Tables, flash: &Flash, block: BlockId, page: Ppn) -> Look {
+    fn look_at_page(&self, tables: &Tables, flash: &Flash, block: BlockId, page: Ppn) -> Look {
         if self.manner.scrubs() {
             return self.look_at_wordline(tables, flash, block, page);
         }
@@ -124,7 +191,7 @@ impl Locks {
     }
 
     /// Replicas in a page that is to be locked, or on its wordline if that goes as a whole, are given up.
-    pub(super) fn give_up_replicas(&mut self, tables: &mut Tables, work: &mut Work, page: Ppn) {
+    fn give_up_replicas(&mut self, tables: &mut Tables, work: &mut Work, page: Ppn) {
         if tables.replicas.count == 0 || self.manner.erases {
             return;
         }
@@ -146,7 +213,7 @@ impl Locks {
 
     /// Pages that are to be locked, of those of a physical block that have died since it was looked at: all from one
     /// on, or one where blocks are not locked.
-    pub(super) fn dead_pages(
+    fn dead_pages(
         &mut self,
         tables: &mut Tables,
         work: &mut Work,
@@ -167,6 +234,104 @@ impl Locks {
             }
         }
         count
+    }
+
+    /// The operation that locks a page of a block, or its whole physical block; none if the policy leaves the block to
+    /// an erase.
+    fn lock(
+        &mut self,
+        tables: &mut Tables,
+        work: &mut Work,
+        (flash, ring): (&Flash, &Ring),
+        (block, at): (BlockId, u32),
+    ) -> Option<Op> {
+        let is_dead = tables.is_member_dead(block, at % tables.layout.span);
+        // Where something lives nobody asks how many there are: counting them for each would cost most of all.
+        let dead = if is_dead { Some(self.dead_pages(tables, work, flash, block, at)) } else { None };
+        let mut page = Ppn(block.0 * tables.layout.pages_per_block + at);
+        let op = match self.answer(tables, block, dead) {
+            Answer::Erase => {
+                self.exposed.give_up_page(page);
+                self.lists.give_up_block(tables, work, block);
+                return None;
+            }
+            Answer::Pages => {
+                if self.manner.scrubs() {
+                    // One of them stands for all.
+                    for other in self.manner.pages_of_wordline(&tables.layout, page) {
+                        if self.exposed.lock_issued(other) {
+                            page = other;
+                        }
+                    }
+                } else {
+                    self.exposed.lock_issued(page);
+                }
+                ring.op(tables, self.manner.page_op, Cause::Sanitize, page)
+            }
+            Answer::Block => {
+                let op = self.lock_block(tables, work, block, at);
+                for page in tables.layout.pages_of_member(block, at % tables.layout.span) {
+                    self.exposed.lock_issued(page);
+                }
+                op
+            }
+        };
+        Some(self.begin(tables, block, op))
+    }
+
+    /// The operation that locks a page of a block again, or its physical block.
+    fn lock_again(
+        &mut self,
+        tables: &mut Tables,
+        work: &mut Work,
+        ring: &Ring,
+        (block, at): (BlockId, u32),
+    ) -> Op {
+        let member = at % tables.layout.span;
+        let due = |page: &Ppn| is_due(self.exposed.state(*page));
+        let dead = tables
+            .is_member_dead(block, member)
+            .then(|| tables.layout.pages_of_member(block, member).filter(due).count() as u32);
+        let op = if self.answer(tables, block, dead) == Answer::Block {
+            let op = self.lock_block(tables, work, block, at);
+            for page in tables.layout.pages_of_member(block, member) {
+                self.exposed.renew(page);
+            }
+            op
+        } else {
+            let page = Ppn(block.0 * tables.layout.pages_per_block + at);
+            self.exposed.renew(page);
+            ring.op(tables, OpKind::PageLock, Cause::Sanitize, page)
+        };
+        work.counts.sanitize_relocks += 1;
+        self.begin(tables, block, op)
+    }
+
+    /// How the policy has a page locked; so many are `dead` of a physical block in which nothing lives.
+    fn answer(&self, tables: &Tables, block: BlockId, dead: Option<u32>) -> Answer {
+        self.manner.policy.answer(&Deaths {
+            pages: dead.unwrap_or(1),
+            is_dead: dead.is_some(),
+            is_bad: tables.blocks.state(block) == BlockState::Bad,
+            page_ns: self.manner.page_ns,
+            block_ns: self.manner.block_ns,
+        })
+    }
+
+    /// The operation that locks a physical block. Nothing that it holds is read, or programmed behind it.
+    fn lock_block(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId, at: u32) -> Op {
+        self.drop_replicas(tables, work, block);
+        tables.replicas.close_off(&tables.layout, block);
+        let first = Ppn(block.0 * tables.layout.pages_per_block);
+        let member = tables.layout.member(block, at % tables.layout.span);
+        Op::new(OpKind::BlockLock, Cause::Sanitize, first, member, 0)
+    }
+
+    /// A lock of a block begins.
+    fn begin(&mut self, tables: &Tables, block: BlockId, op: Op) -> Op {
+        let lane = tables.layout.lane_of(block);
+        self.lists.begin_operation(lane);
+        Op { tag: lane.0, ..op }
     }
 
     /// What becomes of the pages that a lock was for. What it hides is not secured any more.

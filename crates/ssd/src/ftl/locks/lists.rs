@@ -171,7 +171,7 @@ impl Lists {
     }
 
     /// All pages of the block that is first in a lane have been looked at.
-    pub(super) fn end_first(&mut self, lane: LaneId, block: BlockId) {
+    pub(in crate::ftl) fn end_first(&mut self, lane: LaneId, block: BlockId) {
         self.lanes[lane.index()].ready.pop_front();
         let listed = &mut self.blocks[block.index()];
         (listed.listed, listed.first, listed.end) = (false, 0, 0);
@@ -195,7 +195,7 @@ impl Lists {
     }
 
     /// A block is looked at again when there are operations for its pages, or room that they lack.
-    pub(super) fn wait_for_room(&mut self, lane: LaneId, block: BlockId, lacks_room: bool) {
+    pub(in crate::ftl) fn wait_for_room(&mut self, lane: LaneId, block: BlockId, lacks_room: bool) {
         self.blocks[block.index()].lacks_room |= lacks_room;
         let lane = &mut self.lanes[lane.index()];
         lane.lacks_room |= lacks_room;
@@ -217,6 +217,39 @@ impl Lists {
     pub(in crate::ftl) fn next_crowded(&self, tables: &Tables, work: &Work, lane: LaneId) -> Option<BlockId> {
         let is_busy = work.is_busy(&tables.layout, lane, MOVES_FOR_LOCKS);
         self.lanes[lane.index()].crowded.front().copied().filter(|_| !is_busy && !self.is_crowded(lane))
+    }
+
+    /// The first block of a lane that is to be looked at.
+    pub(in crate::ftl) fn first_ready(&self, lane: LaneId) -> Option<BlockId> {
+        self.lanes[lane.index()].ready.front().copied()
+    }
+
+    /// The first of those that wait for room is not looked at again before there is some.
+    pub(in crate::ftl) fn pass_crowded(&mut self, lane: LaneId) {
+        self.lanes[lane.index()].crowded.pop_front();
+    }
+
+    /// Whether something waits for room in a lane, or a block is to be emptied: both are a matter of moves.
+    pub(in crate::ftl) fn wait_for_moves(&self, lane: LaneId) -> bool {
+        let lane = &self.lanes[lane.index()];
+        lane.lacks_room || !lane.hopeless.is_empty()
+    }
+
+    /// How many blocks of a lane are to be emptied and erased, because locks in them fail.
+    pub(in crate::ftl) fn count_hopeless(&self, lane: LaneId) -> usize {
+        self.lanes[lane.index()].hopeless.len()
+    }
+
+    /// The next of them.
+    pub(in crate::ftl) fn next_hopeless(&mut self, lane: LaneId) -> Option<BlockId> {
+        self.lanes[lane.index()].hopeless.pop_front()
+    }
+
+    /// It cannot be emptied now, for it `lacks_room` or is in use: it is the last of them.
+    pub(in crate::ftl) fn put_off_hopeless(&mut self, lane: LaneId, block: BlockId, lacks_room: bool) {
+        let lane = &mut self.lanes[lane.index()];
+        lane.lacks_room |= lacks_room;
+        lane.hopeless.push_back(block);
     }
 
     /// Whether blocks of a lane are to be emptied because locks fail.

@@ -77,7 +77,7 @@ impl Manner {
     }
 
     /// Pages that fill a wordline in all planes of a block.
-    pub(super) fn pages_filled_up(&self) -> u32 {
+    pub(in crate::ftl) fn pages_filled_up(&self) -> u32 {
         self.pages_per_wordline * self.span
     }
 
@@ -117,7 +117,7 @@ impl Manner {
     }
 
     /// The pages of a page's wordline, in its physical block.
-    pub(super) fn pages_of_wordline(
+    pub(in crate::ftl) fn pages_of_wordline(
         &self,
         layout: &Layout,
         page: Ppn,

@@ -19,15 +19,14 @@
 //! them: where something dies or is erased or somebody waits (here), and where a page is looked at and its lock ends
 //! (`issue.rs`).
 
-mod carry;
 mod check;
 mod copying;
 mod exposed;
 pub mod exposure;
 mod generations;
-mod issue;
+pub(in crate::ftl) mod issue;
 mod late;
-mod lists;
+pub(in crate::ftl) mod lists;
 mod manner;
 pub mod recovery;
 mod renewals;

@@ -5,7 +5,7 @@ use super::exposed::{DEFERRED, EXPOSED, HELD, HOPELESS, ISSUED, LEAVING, ODD};
 use crate::config::{Table, Value};
 use crate::drive_config::DriveConfig;
 use crate::flash::op::OpKind;
-use crate::ftl::Ftl;
+use crate::ftl::Media;
 use crate::ftl::tables::blocks::BlockState;
 use crate::host::buffer;
 use crate::rng::Rng;
@@ -29,52 +29,43 @@ fn config(policy: &str, unit: MappingUnit) -> DriveConfig {
 /// Holds the lists against the pages. A page that waits stands on a list that will be looked at, or something is on
 /// its way whose end looks at it: a lock, its program, what leaves it, the job or the erase of its block.
 fn hold_lists_to_pages(drive: &Drive) {
-    let (ftl, chip) = (&drive.state.ftl, &drive.state.flash.chip);
-    let per_block = ftl.moves.media.tables.layout.pages_per_block;
-    for block in (0..ftl.moves.media.tables.layout.blocks()).map(BlockId) {
-        let (of_block, lane) = (
-            &ftl.moves.media.locks.lists.blocks[block.index()],
-            ftl.moves.media.tables.layout.lane_of(block),
-        );
-        let lane = &ftl.moves.media.locks.lists.lanes[lane.index()];
-        let leaves =
-            matches!(ftl.moves.media.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
+    let (media, chip) = (&drive.state.ftl.moves.media, &drive.state.flash.chip);
+    let per_block = media.tables.layout.pages_per_block;
+    for block in (0..media.tables.layout.blocks()).map(BlockId) {
+        let (of_block, lane) = (&media.locks.lists.blocks[block.index()], media.tables.layout.lane_of(block));
+        let lane = &media.locks.lists.lanes[lane.index()];
+        let leaves = matches!(media.tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
         for at in 0..per_block {
             let page = Ppn(block.0 * per_block + at);
-            let (state, place) = (
-                ftl.moves.media.locks.exposed.pages[page.index()],
-                ftl.moves.media.tables.layout.locate(page),
-            );
+            let (state, place) = (media.locks.exposed.pages[page.index()], media.tables.layout.locate(page));
             if state & EXPOSED == 0 || state & (ISSUED | HOPELESS) != 0 {
                 continue;
             }
-            let units = ftl.moves.media.tables.layout.units_of_page(page);
-            let lives = units.into_iter().any(|unit| ftl.moves.media.tables.map.is_live(unit));
+            let units = media.tables.layout.units_of_page(page);
+            let lives = units.into_iter().any(|unit| media.tables.map.is_live(unit));
             let comes = of_block.listed && (of_block.first..of_block.end).contains(&at)
                 || of_block.deferred && state & (DEFERRED | HELD) != 0
                 || lane.crowded.contains(&block)
                 || place.page >= chip.programmed_pages(place.block)
                 || lives && (leaves || state & LEAVING != 0)
-                || ftl.moves.media.tables.blocks.is_erasing(block)
+                || media.tables.blocks.is_erasing(block)
                 // Where wordlines are filled first.
-                || ftl.moves.media.locks.manner.finishes() && ftl.moves.media.tables.blocks.programming(block) > 0;
+                || media.locks.manner.finishes() && media.tables.blocks.programming(block) > 0;
             assert!(
                 comes,
                 "page {at} of block {} is forgotten: {state:#b}, {:?}",
                 block.0,
-                ftl.moves.media.tables.blocks.state(block)
+                media.tables.blocks.state(block)
             );
             let waits = of_block.deferred && state & DEFERRED != 0 && !of_block.listed;
             assert!(
-                !waits
-                    || ftl.moves.media.tables.blocks.leaves(block)
-                    || ftl.moves.media.tables.blocks.is_erasing(block),
+                !waits || media.tables.blocks.leaves(block) || media.tables.blocks.is_erasing(block),
                 "block {} waits for no job",
                 block.0
             );
         }
-        let is_waiting = ftl.moves.media.tables.blocks.state(block) == BlockState::Closed
-            && ftl.moves.media.locks.exposed.is_hopeless(&ftl.moves.media.tables.layout, block);
+        let is_waiting = media.tables.blocks.state(block) == BlockState::Closed
+            && media.locks.exposed.is_hopeless(&media.tables.layout, block);
         assert!(!is_waiting || lane.hopeless.contains(&block), "nobody empties block {}", block.0);
     }
 }
@@ -179,44 +170,36 @@ fn what_is_waited_for_is_not_held_for_a_write() {
     (cfg.timing.t_page_lock_us, cfg.timing.t_block_lock_us) = (100.0, 300.0);
     let mut drive = Drive::new(&cfg).unwrap();
     drive.fill(0, 24).unwrap();
-    let ftl = &mut drive.state.ftl;
-    let is_held = |ftl: &Ftl, state| {
-        ftl.moves.media.locks.writes.hold_back(
-            &ftl.moves.media.locks.generations,
-            &ftl.moves.media.tables,
-            state,
-            (BlockId(0), 0),
-        )
+    let media = &mut drive.state.ftl.moves.media;
+    let is_held = |media: &Media, state| {
+        media.locks.writes.hold_back(&media.locks.generations, &media.tables, state, (BlockId(0), 0))
     };
-    ftl.moves.media.locks.writes.begin(&ftl.moves.media.locks.manner, 0..11);
-    assert!(!is_held(ftl, HELD), "unit 11 stays");
-    ftl.moves.media.locks.writes.begin(&ftl.moves.media.locks.manner, 11..20);
-    assert!(is_held(ftl, HELD) && !is_held(ftl, EXPOSED), "what the write has killed, and nothing else");
+    media.locks.writes.begin(&media.locks.manner, 0..11);
+    assert!(!is_held(media, HELD), "unit 11 stays");
+    media.locks.writes.begin(&media.locks.manner, 11..20);
+    assert!(is_held(media, HELD) && !is_held(media, EXPOSED), "what the write has killed, and nothing else");
     // Somebody comes, and the next generation grows.
-    ftl.moves.media.locks.generations.wanted = 1;
-    assert!(!is_held(ftl, HELD));
-    ftl.moves.media.locks.generations.turn();
-    assert_eq!(
-        (ftl.moves.media.locks.generations.generation, ftl.moves.media.locks.generations.growing()),
-        (1, ODD)
-    );
-    assert!(!is_held(ftl, HELD) && is_held(ftl, HELD | ODD));
-    ftl.moves.media.locks.end_write(&ftl.moves.media.tables, &mut ftl.moves.media.work, 11..20);
-    assert!(!is_held(ftl, HELD | ODD));
+    media.locks.generations.wanted = 1;
+    assert!(!is_held(media, HELD));
+    media.locks.generations.turn();
+    assert_eq!((media.locks.generations.generation, media.locks.generations.growing()), (1, ODD));
+    assert!(!is_held(media, HELD) && is_held(media, HELD | ODD));
+    media.locks.end_write(&media.tables, &mut media.work, 11..20);
+    assert!(!is_held(media, HELD | ODD));
 }
 
 /// The host goes on when nothing moves in a lane whose block was kept for what must leave pages.
 #[test]
 fn a_claim_is_given_up_when_nothing_moves() {
     let mut drive = Drive::new(&config("page_lock", MappingUnit::FourKib)).unwrap();
-    let ftl = &mut drive.state.ftl;
-    ftl.moves.media.space.allocator.claim(LaneId(0), false);
-    ftl.moves.media.work.lane_mut(LaneId(0)).reads = 1;
-    ftl.moves.media.give_up_claims();
-    assert!(ftl.moves.media.space.allocator.has_claims(), "something moves");
-    ftl.moves.media.work.lane_mut(LaneId(0)).reads = 0;
-    ftl.moves.media.give_up_claims();
-    assert!(!ftl.moves.media.space.allocator.has_claims());
+    let media = &mut drive.state.ftl.moves.media;
+    media.space.allocator.claim(LaneId(0), false);
+    media.work.lane_mut(LaneId(0)).reads = 1;
+    media.space.give_up_claims(&media.tables.layout, &media.work, &mut media.waits);
+    assert!(media.space.allocator.has_claims(), "something moves");
+    media.work.lane_mut(LaneId(0)).reads = 0;
+    media.space.give_up_claims(&media.tables.layout, &media.work, &mut media.waits);
+    assert!(!media.space.allocator.has_claims());
 }
 
 /// A drive on which the replica of a unit stands where another was, and that place.
@@ -226,11 +209,12 @@ fn replicated(lpn: Lpn, other: Lpn) -> (Drive, Pun) {
     cfg.read_reclaim.set("replica_limit", &Value::Integer(2)).unwrap();
     let mut drive = Drive::new(&cfg).unwrap();
     drive.fill(0, 20).unwrap();
-    let ftl = &mut drive.state.ftl;
-    let at = ftl.moves.media.tables.map.lookup(other);
-    ftl.trim(other);
-    ftl.moves.media.tables.map.note_stray(lpn, at);
-    ftl.moves.media.tables.replicas.set(lpn, at);
+    let media = &mut drive.state.ftl.moves.media;
+    let at = media.tables.map.lookup(other);
+    drive.state.ftl.trim(other);
+    let media = &mut drive.state.ftl.moves.media;
+    media.tables.map.note_stray(lpn, at);
+    media.tables.replicas.set(lpn, at);
     (drive, at)
 }
 
@@ -238,23 +222,25 @@ fn replicated(lpn: Lpn, other: Lpn) -> (Drive, Pun) {
 #[test]
 fn a_page_that_is_locked_takes_its_replicas_along() {
     let (mut drive, at) = replicated(Lpn(2), Lpn(5));
-    let ftl = &mut drive.state.ftl;
-    assert_eq!(ftl.moves.media.tables.replicas.get(Lpn(2)), at);
-    ftl.moves.lock_lane(&mut drive.state.flash, LaneId(0));
-    assert_eq!(ftl.moves.media.tables.replicas.get(Lpn(2)), Pun::NONE);
+    let media = &mut drive.state.ftl.moves.media;
+    assert_eq!(media.tables.replicas.get(Lpn(2)), at);
+    drive.state.ftl.moves.lock_lane(&mut drive.state.flash, LaneId(0));
+    let media = &drive.state.ftl.moves.media;
+    assert_eq!(media.tables.replicas.get(Lpn(2)), Pun::NONE);
 }
 
 /// What has moved waits for the end of a job only where there is one.
 #[test]
 fn a_page_that_has_moved_waits_for_no_job_where_none_is() {
     let (mut drive, _) = replicated(Lpn(2), Lpn(15));
-    let ftl = &mut drive.state.ftl;
-    let from = ftl.moves.media.tables.map.lookup(Lpn(2));
+    let media = &mut drive.state.ftl.moves.media;
+    let from = media.tables.map.lookup(Lpn(2));
     // The replica takes the place of the unit.
-    assert!(ftl.moves.media.adopt(Lpn(2)));
-    let page = ftl.moves.media.tables.layout.page_of_unit(from).0;
-    assert_eq!(ftl.moves.media.locks.exposed.pages[page.index()] & (EXPOSED | DEFERRED), EXPOSED | DEFERRED);
-    ftl.moves.lock_lane(&mut drive.state.flash, LaneId(0));
-    assert!(ftl.moves.media.locks.lists.deferred.is_empty());
-    assert_eq!(ftl.moves.media.locks.exposed.pages[page.index()] & ISSUED, ISSUED, "its lock is on its way");
+    assert!(media.adopt(Lpn(2)));
+    let page = media.tables.layout.page_of_unit(from).0;
+    assert_eq!(media.locks.exposed.pages[page.index()] & (EXPOSED | DEFERRED), EXPOSED | DEFERRED);
+    drive.state.ftl.moves.lock_lane(&mut drive.state.flash, LaneId(0));
+    let media = &drive.state.ftl.moves.media;
+    assert!(media.locks.lists.deferred.is_empty());
+    assert_eq!(media.locks.exposed.pages[page.index()] & ISSUED, ISSUED, "its lock is on its way");
 }

@@ -6,7 +6,8 @@
 //! can spare one. Cleaning and destaging take turns in a lane; full blocks without room take a block of the ring. Where
 //! data is sorted by the class of pages, what was read waits in its queues from one block that is destaged to the next.
 
-use crate::flash::op::{Cause, Op};
+use crate::flash::op::Op;
+use crate::ftl::cleaning::Cleaning;
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::slc_cache::LaneSpace;
@@ -16,7 +17,6 @@ use crate::ftl::work::Work;
 use crate::ftl::write::placement::Space;
 use crate::ftl::write::ring::Ring;
 use crate::ftl::write::waits::{Lack, Waits};
-use crate::ftl::{Media, Moves};
 use crate::units::{BlockId, LaneId, Ppn};
 
 /// Erased blocks that a ring has at least.
@@ -136,6 +136,28 @@ impl Space {
         space
     }
 
+    /// Erased blocks of a lane change sides, as far as the policy asks for it and cleaning lets them.
+    pub(in crate::ftl) fn tend_ring(
+        &mut self,
+        (tables, work): (&mut Tables, &Work),
+        waits: &mut Waits,
+        cleaning: &Cleaning,
+        lane: LaneId,
+    ) {
+        let space = self.space(tables, work, lane);
+        self.ring.ask(lane, &space);
+        while self.ring.lane(lane).owned < self.ring.lane(lane).target
+            && cleaning.can_spare(tables, self, work, lane)
+        {
+            let Some(block) = self.allocator.take_back(lane) else { return };
+            self.ring.lane_mut(lane).put(block, &mut tables.blocks);
+        }
+        let ring = self.ring.lane(lane);
+        if ring.is_over(ring.owned) && ring.free() > ERASED {
+            self.take_from_ring(tables, waits, lane);
+        }
+    }
+
     /// An erased block of the ring is a full one from now on; returns whether there was one.
     pub(in crate::ftl) fn take_from_ring(
         &mut self,
@@ -170,91 +192,11 @@ impl Space {
     }
 }
 
-impl Moves {
-    /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
-    pub(in crate::ftl) fn start_destage(&mut self, lane: LaneId) -> bool {
-        let cleans_first =
-            self.media.work.lanes[lane.index()].wanted && self.media.space.ring.lane(lane).had_turn;
-        !cleans_first
-            && self.media.space.ring.wants_destage(&self.media.work, &self.page_classes, lane)
-            && self.media.space.allocator.free(lane) > self.media.work.reserve
-            && self.media.destage_next(lane)
-    }
-
-    /// Cleaning has found nothing to do: then it is not its turn, and where it is out of room the ring makes some.
-    /// Returns whether a job was begun.
-    pub(in crate::ftl) fn destage_instead(&mut self, lane: LaneId) -> bool {
-        self.media.space.ring.lane_mut(lane).had_turn = false;
-        if self.start_destage(lane) {
-            return true;
-        }
-        let work = &self.media.work.lanes[lane.index()];
-        if self.media.space.allocator.free(lane) + work.coming > self.media.work.reserve
-            || self.media.space.ring.lane(lane).owned == 0
-        {
-            return false;
-        }
-        if self.media.space.take_from_ring(&mut self.media.tables, &mut self.media.waits, lane) {
-            return false;
-        }
-        self.media.space.ring.lane_mut(lane).gives_room = true;
-        self.media.space.ring.lane(lane).leaving == 0 && self.media.destage_next(lane)
-    }
-
-    /// Begins to clean a block for the cache, if that has fewer than it should: one that frees more than it then holds.
-    pub(in crate::ftl) fn clean_for_ring(&mut self, lane: LaneId) -> bool {
-        let (ring, coming) = (self.media.space.ring.lane(lane), self.media.work.lanes[lane.index()].coming);
-        let lacks = u64::from(ring.owned + coming) * 101 < u64::from(ring.target) * 100;
-        if !lacks || self.media.space.ring.coming(&self.media.work, lane) >= self.media.work.coming_at_most {
-            return false;
-        }
-        self.start_victim(lane, |tables, block| {
-            let frees = tables.layout.data_units_per_block() - tables.blocks.live(block);
-            frees > tables.layout.one_bit_units_per_block()
-        })
-    }
-}
-
-impl Media {
-    /// Erased blocks of a lane change sides, as far as the policy asks for it and cleaning lets them.
-    pub(in crate::ftl) fn tend_ring(&mut self, lane: LaneId) {
-        let space = self.space.space(&self.tables, &self.work, lane);
-        self.space.ring.ask(lane, &space);
-        while self.space.ring.lane(lane).owned < self.space.ring.lane(lane).target
-            && self.cleaning.can_spare(&self.tables, &self.space, &self.work, lane)
-        {
-            let Some(block) = self.space.allocator.take_back(lane) else { return };
-            self.space.ring.lane_mut(lane).put(block, &mut self.tables.blocks);
-        }
-        let ring = self.space.ring.lane(lane);
-        if ring.is_over(ring.owned) && ring.free() > ERASED {
-            self.space.take_from_ring(&mut self.tables, &mut self.waits, lane);
-        }
-    }
-
-    fn destage_next(&mut self, lane: LaneId) -> bool {
-        let next = self.space.ring.next_to_leave(lane, &self.tables.layout, &self.tables.blocks);
-        let Some(block) = next.filter(|&block| {
-            self.work.fits(&self.tables, &self.space.allocator, lane, block, Cause::Destage)
-        }) else {
-            return false;
-        };
-        self.space.ring.coming(&self.work, lane) < self.work.coming_at_most && self.destage(lane, block)
-    }
-
-    /// Begins to destage a block of the ring.
-    pub(in crate::ftl) fn destage(&mut self, lane: LaneId, block: BlockId) -> bool {
-        let ring = self.space.ring.lane_mut(lane);
-        (ring.had_turn, ring.leaving) = (true, ring.leaving + 1);
-        self.work.counts.slc_destaged += 1;
-        self.begin(lane, block, Cause::Destage)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::config::{Table, Value};
     use crate::drive_config::DriveConfig;
+    use crate::ftl::Media;
     use crate::rng::Rng;
     use crate::sections::MappingUnit;
     use crate::units::LaneId;
@@ -297,7 +239,8 @@ mod tests {
                     "no erased block"
                 );
             }
-            ftl.moves.media.tend_ring(lane);
+            let Media { space, tables, work, waits, cleaning, .. } = &mut ftl.moves.media;
+            space.tend_ring((tables, work), waits, cleaning, lane);
             assert_eq!(ftl.moves.media.space.ring.lane(lane).owned, expected, "cleaning is wanted: {wanted}");
             ftl.moves.media.space.ring.check_rings(&ftl.moves.media.tables).unwrap();
         }

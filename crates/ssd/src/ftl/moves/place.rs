@@ -5,15 +5,86 @@ use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::facts::Death;
+use crate::ftl::tables::worn::Worn;
+use crate::ftl::techniques::{Hop, Which};
 use crate::ftl::work::walk::PageUnits;
-use crate::ftl::write::open::Allocated;
 use crate::ftl::{Media, Moves};
-use crate::nand::Outcome;
+use crate::nand::{Outcome, PageAddress};
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 use core::ops::Range;
 
 impl Moves {
+    /// Units of a page of a moving block were read: those that still live there wait to be programmed, those that
+    /// cannot be corrected are lost. Returns whether the block was waiting for nothing else.
+    #[inline]
+    pub(in crate::ftl) fn take_read(
+        &mut self,
+        lane: LaneId,
+        (cause, page, outcome): (Cause, Ppn, Outcome),
+        units: &[UnitRef],
+    ) -> bool {
+        let block = self.media.tables.layout.block_of_page(page).0;
+        let mut emptied = false;
+        if outcome == Outcome::Fail {
+            for unit in units {
+                self.media.lose(Lpn(unit.lpn), Pun(unit.source));
+                emptied |= self.media.tables.blocks.arrive(block);
+            }
+            return emptied;
+        }
+        if self.page_classes.sorts() {
+            return self.sort_read(lane, (cause, block), units);
+        }
+        let Moves { media, separation, .. } = self;
+        let Media { tables: Tables { map, blocks, clock, .. }, work, space, .. } = media;
+        let gathered = &mut work.lanes[lane.index()].gathered;
+        let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
+        let streams = space.allocator.streams();
+        if let Some(only) = streams.only_for(cause)
+            && units.iter().all(is_there)
+        {
+            let gathered = &mut gathered[only.index()];
+            units.iter().for_each(|unit| gathered.push(unit.in_stream(only.0)));
+            return false;
+        }
+        for unit in units {
+            if is_there(unit) {
+                let to = separation.of_move(streams, *clock, cause, unit);
+                gathered[to.index()].push(unit.in_stream(to.0));
+            } else {
+                emptied |= blocks.arrive(block);
+            }
+        }
+        emptied
+    }
+
+    /// The same of what was read well, where data is sorted.
+    #[inline(never)]
+    fn sort_read(&mut self, lane: LaneId, (cause, block): (Cause, BlockId), units: &[UnitRef]) -> bool {
+        let mut emptied = false;
+        for unit in units {
+            let lpn = Lpn(unit.lpn);
+            if self.media.tables.map.lookup(lpn) != Pun(unit.source) {
+                emptied |= self.media.tables.blocks.arrive(block);
+                continue;
+            }
+            let (streams, clock) = (self.media.space.allocator.streams(), self.media.tables.clock);
+            let to = self.separation.of_move(streams, clock, cause, unit);
+            // Destaging is no move (assumed: RHS leaves it open).
+            let (class, lowered) = match cause {
+                Cause::Destage => (self.page_classes.peek(lpn), false),
+                _ => self.page_classes.of_move(lpn),
+            };
+            self.media.work.counts.heat_lowers += u64::from(lowered);
+            let sorted = &mut self.media.work.lanes[lane.index()].sorted;
+            sorted.push(to, class, unit.in_stream(to.0));
+            self.media.work.counts.class_queued_max =
+                self.media.work.counts.class_queued_max.max(sorted.held(to));
+        }
+        emptied
+    }
+
     /// A unit moved for this cause, in the stream that it goes to.
     pub(in crate::ftl) fn in_stream_of_move(&mut self, cause: Cause, unit: UnitRef) -> UnitRef {
         let (streams, clock) = (self.media.space.allocator.streams(), self.media.tables.clock);
@@ -127,104 +198,31 @@ impl Moves {
             while let Some(dead) = self.media.work.take_dead(&self.media.tables, lane, stream) {
                 self.media.unit_arrived(flash, self.media.tables.layout.block_of_unit(Pun(dead.source)));
             }
-            let work = &self.media.work.lanes[lane.index()];
-            if work.page_of(stream, per_page, rest) == 0 {
+            let Media { tables, work, space, .. } = &mut self.media;
+            let here = &work.lanes[lane.index()];
+            if here.page_of(stream, per_page, rest) == 0 {
                 return true;
             }
             // A queue that drains goes page by page, as operations end.
-            if work.programs >= self.media.work.in_flight_at_most {
+            if here.programs >= work.in_flight_at_most {
                 return false;
             }
-            let Some(found) =
-                self.media.space.move_target(&mut self.media.tables, self.media.work.reserve, lane, stream)
-            else {
+            let Some(found) = space.move_target(tables, work.reserve, lane, stream) else {
                 return false;
             };
-            let count = self.media.work.take_sorted(
-                &self.media.space.allocator,
+            let count = work.take_sorted(
+                &space.allocator,
                 lane,
-                (stream, self.page_classes.class_of_page(&self.media.tables, found.page)),
+                (stream, self.page_classes.class_of_page(tables, found.page)),
                 &mut units[..per_page],
             );
-            let cause =
-                self.media.tables.blocks.cause(self.media.tables.layout.block_of_unit(Pun(units[0].source)));
-            let Media { space, tables, work, .. } = &mut self.media;
+            work.counts.padded_units += (per_page - count) as u64;
+            let cause = tables.blocks.cause(tables.layout.block_of_unit(Pun(units[0].source)));
             let mut op = space.program_of_move(tables, work, flash, (cause, found.page), lane);
             self.media.erase_if_opened(flash, found);
-            self.media.work.counts.padded_units += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.media.after_allocation(lane, found);
         }
-    }
-
-    /// Units of a page of a moving block were read: those that still live there wait to be programmed, those that
-    /// cannot be corrected are lost. Returns whether the block was waiting for nothing else.
-    #[inline]
-    pub(in crate::ftl) fn take_read(
-        &mut self,
-        lane: LaneId,
-        (cause, page, outcome): (Cause, Ppn, Outcome),
-        units: &[UnitRef],
-    ) -> bool {
-        let block = self.media.tables.layout.block_of_page(page).0;
-        let mut emptied = false;
-        if outcome == Outcome::Fail {
-            for unit in units {
-                self.media.lose(Lpn(unit.lpn), Pun(unit.source));
-                emptied |= self.media.tables.blocks.arrive(block);
-            }
-            return emptied;
-        }
-        if self.page_classes.sorts() {
-            return self.sort_read(lane, (cause, block), units);
-        }
-        let Moves { media, separation, .. } = self;
-        let Media { tables: Tables { map, blocks, clock, .. }, work, space, .. } = media;
-        let gathered = &mut work.lanes[lane.index()].gathered;
-        let is_there = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) == Pun(unit.source);
-        let streams = space.allocator.streams();
-        if let Some(only) = streams.only_for(cause)
-            && units.iter().all(is_there)
-        {
-            let gathered = &mut gathered[only.index()];
-            units.iter().for_each(|unit| gathered.push(unit.in_stream(only.0)));
-            return false;
-        }
-        for unit in units {
-            if is_there(unit) {
-                let to = separation.of_move(streams, *clock, cause, unit);
-                gathered[to.index()].push(unit.in_stream(to.0));
-            } else {
-                emptied |= blocks.arrive(block);
-            }
-        }
-        emptied
-    }
-
-    /// The same of what was read well, where data is sorted.
-    #[inline(never)]
-    fn sort_read(&mut self, lane: LaneId, (cause, block): (Cause, BlockId), units: &[UnitRef]) -> bool {
-        let mut emptied = false;
-        for unit in units {
-            let lpn = Lpn(unit.lpn);
-            if self.media.tables.map.lookup(lpn) != Pun(unit.source) {
-                emptied |= self.media.tables.blocks.arrive(block);
-                continue;
-            }
-            let (streams, clock) = (self.media.space.allocator.streams(), self.media.tables.clock);
-            let to = self.separation.of_move(streams, clock, cause, unit);
-            // Destaging is no move (assumed: RHS leaves it open).
-            let (class, lowered) = match cause {
-                Cause::Destage => (self.page_classes.peek(lpn), false),
-                _ => self.page_classes.of_move(lpn),
-            };
-            self.media.work.counts.heat_lowers += u64::from(lowered);
-            let sorted = &mut self.media.work.lanes[lane.index()].sorted;
-            sorted.push(to, class, unit.in_stream(to.0));
-            self.media.work.counts.class_queued_max =
-                self.media.work.counts.class_queued_max.max(sorted.held(to));
-        }
-        emptied
     }
 
     /// Programs moved units.
@@ -238,7 +236,7 @@ impl Moves {
     ) {
         let mut units = units;
         if self.media.locks.are_on() && op.kind == OpKind::Program {
-            let left = self.media.drop_dead(flash, units);
+            let left = self.drop_dead(flash, units);
             units = &mut units[..left];
         }
         if self.media.issue_move(flash, lane, op, units) {
@@ -248,11 +246,22 @@ impl Moves {
         }
     }
 
-    /// A copy of a unit was over at once.
-    pub(in crate::ftl) fn copied(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
-        self.place_moved(flash, lane, op, 0, unit);
-        self.media
-            .after_program(self.media.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+    /// Of units that are about to be programmed, those that have died since they were read go no further. How many are
+    /// left.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn drop_dead(&mut self, flash: &mut Flash, units: &mut [UnitRef]) -> usize {
+        let mut left = 0;
+        for at in 0..units.len() {
+            let unit = units[at];
+            if self.media.tables.map.lookup(crate::units::Lpn(unit.lpn)).0 == unit.source {
+                units[left] = unit;
+                left += 1;
+            } else {
+                self.media.unit_arrived(flash, self.media.tables.layout.block_of_unit(Pun(unit.source)));
+            }
+        }
+        left
     }
 
     /// Moved units are at their new place, or their program failed.
@@ -329,38 +338,84 @@ impl Moves {
         let unit = self.in_stream_of_move(op.cause, unit);
         self.media.work.gather(&self.page_classes, lane, unit);
     }
-}
 
-impl Media {
-    /// Moved data of a lane took a page: whoever lost a block by it may have to be cleaned.
-    #[inline]
-    pub(in crate::ftl) fn after_allocation(&mut self, lane: LaneId, found: Allocated) {
-        if found.lane != lane {
-            self.update_wanted(found.lane);
-        } else if found.opened && (self.reclaim.is_active() || self.locks.are_on() || self.work.lazy) {
-            // Moves because of reads, or for locks, use up blocks that no cleaning is about to make good; nor do blocks
-            // that have come free at once.
-            self.update_wanted(lane);
-            self.work.looks.soon(lane);
-        }
+    /// A copy of a unit was over at once.
+    pub(in crate::ftl) fn copied(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
+        self.place_moved(flash, lane, op, 0, unit);
+        self.media
+            .after_program(self.media.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
     }
 
-    /// Of units that are about to be programmed, those that have died since they were read go no further. How many are
-    /// left.
-    #[cold]
-    #[inline(never)]
-    pub(in crate::ftl) fn drop_dead(&mut self, flash: &mut Flash, units: &mut [UnitRef]) -> usize {
-        let mut left = 0;
-        for at in 0..units.len() {
-            let unit = units[at];
-            if self.tables.map.lookup(crate::units::Lpn(unit.lpn)).0 == unit.source {
-                units[left] = unit;
-                left += 1;
-            } else {
-                self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
-            }
+    /// Copies a page inside the chip if the next page of the stream lies in the same plane and a technique has it so.
+    pub(in crate::ftl) fn copy_back(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        cause: Cause,
+        unit: UnitRef,
+    ) -> bool {
+        let (streams, clock) = (self.media.space.allocator.streams(), self.media.tables.clock);
+        let stream = self.separation.peek_move(streams, clock, cause, &unit);
+        let Media { tables, work, space, .. } = &mut self.media;
+        let source = tables.layout.page_of_unit(Pun(unit.source)).0;
+        let from = tables.layout.locate(source);
+        let next = space.allocator.peek(lane, stream, &tables.blocks);
+        let to = next.map(|page| tables.layout.locate(page));
+        let Some(to) = to.filter(|to| (from.die, from.plane) == (to.die, to.plane)) else {
+            work.counts.copies_refused_by_place += 1;
+            return false;
+        };
+        let Some(asked) = self.judge_copy(flash, (source, from), to) else { return false };
+        let Some(found) =
+            self.media.space.move_target(&mut self.media.tables, self.media.work.reserve, lane, stream)
+        else {
+            self.media.work.counts.copies_refused_by_place += 1;
+            return false;
+        };
+        let unit = self.in_stream_of_move(cause, unit);
+        let op = self.media.space.op_of_move(
+            &self.media.tables,
+            &self.media.work,
+            flash,
+            (OpKind::Copyback, cause),
+            found.page,
+            lane,
+        );
+        let mut op = self.media.tables.bound_for(self.media.tables.layout.block_of_page(found.page).0, op);
+        self.media.erase_if_opened(flash, found);
+        self.media.tables.blocks.leave(self.media.tables.layout.block_of_unit(Pun(unit.source)), 1);
+        self.media.work.counts.copies += 1;
+        self.media.techniques.copied(asked, found.page, &mut self.media.work.counts);
+        if self.media.issue_copy(flash, lane, &mut op, from, unit) {
+            self.copied(flash, lane, &op, unit);
         }
-        left
+        self.media.after_allocation(lane, found);
+        true
+    }
+
+    /// Whether a page is copied to that place: for which technique, and what that is told of it.
+    fn judge_copy(
+        &mut self,
+        flash: &Flash,
+        (source, from): (Ppn, PageAddress),
+        to: PageAddress,
+    ) -> Option<(Which, u8)> {
+        // What is read of a first page for its errors has none but its own.
+        if to.page == 0 && self.media.techniques.read_first_pages().is_some() {
+            self.media.work.counts.copies_refused_by_place += 1;
+            return None;
+        }
+        let worn = [from, to].map(|at| self.worn(flash, at.block));
+        self.media.techniques.copy(&Hop { source, from, worn }, &flash.chip, &mut self.media.work.counts)
+    }
+
+    /// What is known of a physical block's wear, as far as anybody asks.
+    fn worn(&self, flash: &Flash, physical: u32) -> Worn {
+        let cycles = flash.chip.erase_count(physical);
+        match self.media.techniques.copies_by_wear() {
+            true => self.media.techniques.worn(physical, cycles),
+            false => Worn { cycles, ..Worn::default() },
+        }
     }
 }
 

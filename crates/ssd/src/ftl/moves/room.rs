@@ -5,11 +5,13 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
+use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::ROUTINE;
 use crate::ftl::write::open::Allocator;
 use crate::ftl::write::placement::Space;
+use crate::ftl::write::waits::{Lack, Waits};
 use crate::signals::Priority;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 impl Work {
@@ -186,6 +188,19 @@ impl Work {
     }
 }
 impl Space {
+    /// The host lacks a page: no block is kept from it for what must leave pages, if one was. It goes on then.
+    #[cold]
+    pub(in crate::ftl) fn give_up_claims(&mut self, layout: &Layout, work: &Work, waits: &mut Waits) {
+        if !self.allocator.has_claims() {
+            return;
+        }
+        for lane in (0..layout.lanes).map(LaneId) {
+            if !work.lanes[lane.index()].is_moving() && self.allocator.unclaim(lane) {
+                waits.come(Lack::Page);
+            }
+        }
+    }
+
     /// An operation of a lane's moves. Nobody has to yield to it where no time passes.
     #[inline(always)]
     pub(in crate::ftl) fn op_of_move(

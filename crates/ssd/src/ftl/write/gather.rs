@@ -5,12 +5,16 @@
 //! each, and more than a page waits. Where pages have lanes of their own (static placement), what finds its lane full
 //! is *parked* in line there, in its order, and goes on before all others when the lane has room.
 
+use crate::flash::op::{UNITS_AT_MOST, UnitRef};
 use crate::ftl::page_class::nearest;
 use crate::ftl::stream::{StreamId, Streams};
+use crate::ftl::tables::Tables;
+use crate::ftl::work::Work;
+use crate::ftl::write::waits::{Lack, Waits};
 use crate::list::{Links, List, Node};
 use crate::restore::{Verdict, alike, ensure, within};
 use crate::signals::Facts;
-use crate::units::{Lpn, SlotId};
+use crate::units::{Lpn, Pun, SlotId};
 use serde::{Deserialize, Serialize};
 
 /// Where a unit waits.
@@ -356,6 +360,87 @@ impl Gather {
         let of = |lists: &[List]| lists.iter().map(|list| list.len()).sum::<u32>();
         ensure((self.waiting, self.parked) == (of(&self.queues), of(&self.parked_at)), "units that wait")?;
         ensure(self.full == self.holding(self.enough), "streams with enough for a page")
+    }
+}
+
+impl Gather {
+    /// Units that wait in line for a lane of their own are not tried one by one, but somebody waits for room.
+    #[inline]
+    pub fn note_parked(&mut self, waits: &mut Waits) {
+        if self.parked() > 0 {
+            waits.lack(Lack::Page);
+        }
+    }
+
+    /// The oldest units of a stream, a page of them at most: how many, and their bytes. Should they not fill it, units
+    /// of other streams take the places that would be left empty.
+    #[inline]
+    pub(in crate::ftl) fn take_units(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        (stream, class): (StreamId, u8),
+        units: &mut [UnitRef; UNITS_AT_MOST],
+    ) -> (usize, u32) {
+        let (mut count, mut bytes) = (self.page_of(stream), 0);
+        for unit in &mut units[..count] {
+            bytes += self.take_unit(work, (stream, class), stream, unit);
+        }
+        if count < tables.layout.units_per_page as usize {
+            (count, bytes) = self.take_from_others(tables, work, (stream, class), units, (count, bytes));
+        }
+        self.pass_turn(stream);
+        (count, bytes)
+    }
+
+    /// Units of other streams take the places that would be left empty.
+    #[inline(never)]
+    pub(in crate::ftl) fn take_from_others(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        (stream, class): (StreamId, u8),
+        units: &mut [UnitRef; UNITS_AT_MOST],
+        (mut count, mut bytes): (usize, u32),
+    ) -> (usize, u32) {
+        while count < tables.layout.units_per_page as usize
+            && let Some(other) = self.next_stream()
+        {
+            bytes += self.take_unit(work, (other, class), stream, &mut units[count]);
+            work.counts.mixed_units += 1;
+            count += 1;
+        }
+        (count, bytes)
+    }
+
+    /// The oldest unit of a stream goes to a page of a class, of another stream or its own: how many bytes of it hold
+    /// data.
+    #[inline(always)]
+    pub(in crate::ftl) fn take_unit(
+        &mut self,
+        work: &mut Work,
+        (stream, class): (StreamId, u8),
+        to: StreamId,
+        unit: &mut UnitRef,
+    ) -> u32 {
+        let (slot, is_own) = self.oldest(stream, class);
+        if self.sorts() {
+            work.counts.note_class(is_own);
+        }
+        let waiting = *self.get(slot);
+        self.take(slot);
+        self.sequence += 1;
+        let facts = waiting.facts.with_sequence(self.sequence).with_stream(u64::from(to.0));
+        *unit = UnitRef::new(waiting.lpn.0, slot.0).with_facts(facts);
+        waiting.bytes
+    }
+
+    /// A unit was programmed in vain: it waits again, and what its place in flash says is of no use.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn take_back(&mut self, tables: &mut Tables, lpn: Lpn, to: Pun, slot: SlotId) {
+        tables.map.note_stray(lpn, to);
+        self.put_back(slot);
     }
 }
 

@@ -2,10 +2,7 @@
 
 pub(in crate::ftl) mod direct;
 pub mod gather;
-mod host;
 pub mod open;
 pub(in crate::ftl) mod placement;
 pub(in crate::ftl) mod ring;
 pub mod waits;
-
-pub use host::Paged;

@@ -1,37 +1,48 @@
 //! A restored translation layer: every number points to something, and counts are those of what is there.
 
-use super::tables::blocks::BlockState;
-use super::techniques::Seen;
-use super::work::job::Job;
-use super::work::lane::{LaneWork, RECLAIM};
-use super::{Ftl, Media};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
-use crate::restore::{MOST, Verdict, alike, ensure, keep_line, keep_room, within, within_or_none};
+use crate::ftl::Media;
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::map::Map;
+use crate::ftl::techniques::Seen;
+use crate::ftl::work::job::Job;
+use crate::ftl::work::lane::{LaneWork, RECLAIM};
+use crate::restore::{MOST, Verdict, alike, ensure, keep_line, within, within_or_none};
 use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 
-impl Ftl {
-    /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
-    pub(crate) fn restored(&mut self, fresh: Ftl, flash: &Flash) -> Verdict {
-        let (moves, media) = (fresh.moves, &mut self.moves.media);
-        let fresh_media = moves.media;
-        self.moves.separation.restored(moves.separation)?;
-        self.moves.page_classes.restored(moves.page_classes)?;
-        ensure(self.direct.is_idle(), "writes between two layers")?;
-        self.direct = fresh.direct;
-        ensure(media.outbox.is_empty() && self.programmed.is_empty(), "operations between two layers")?;
-        keep_room(&mut media.outbox, &fresh_media.outbox);
-        keep_room(&mut self.programmed, &fresh.programmed);
-        self.gather.restored(&fresh.gather, media.tables.map.logical())?;
-        ensure(self.gather.sequence < MOST, "writes so far")?;
-        media.restored(fresh_media, flash)?;
-        self.check(flash)
+impl LaneWork {
+    fn keep_room(&mut self, fresh: &LaneWork) {
+        for (line, fresh) in self.gathered.iter_mut().zip(&*fresh.gathered) {
+            line.keep_room(fresh);
+        }
+        keep_line(&mut self.retire, &fresh.retire);
+        self.candidates.keep_room(&fresh.candidates);
+        self.deal.keep_room(&fresh.deal);
+    }
+}
+
+impl Map {
+    /// Checks that all entries are of this drive; that they agree is [`Map::check`]'s.
+    pub(super) fn restored(&mut self, fresh: &Map) -> Verdict {
+        alike("live units", self.live_words(), fresh.live_words())?;
+        alike("lost units", self.lost_words(), fresh.lost_words())?;
+        let (logical, physical) = (fresh.logical() as usize, fresh.physical() as usize);
+        ensure(self.logical() as usize == logical, "logical units")?;
+        ensure(self.physical() as usize == physical, "units of flash")?;
+        within_or_none("mapped unit", (0..logical as u32).map(|lpn| self.lookup(Lpn(lpn)).0), physical)?;
+        within_or_none("stored unit", (0..physical as u32).map(|unit| self.stored(Pun(unit)).0), logical)?;
+        let beyond = |words: &[u64], end: usize| {
+            !end.is_multiple_of(64) && words.last().is_some_and(|word| word >> (end % 64) != 0)
+        };
+        ensure(!beyond(self.live_words(), physical), "live units beyond the last")?;
+        ensure(!beyond(self.lost_words(), logical), "lost units beyond the last")
     }
 }
 
 impl Media {
-    /// The same of what is where, and of what is under way.
-    fn restored(&mut self, fresh: Media, flash: &Flash) -> Verdict {
+    /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
+    pub(in crate::ftl) fn restored(&mut self, fresh: Media, flash: &Flash) -> Verdict {
         let tables = fresh.tables;
         (self.tables.layout, self.tables.order, self.space.placement) =
             (tables.layout, tables.order, fresh.space.placement);
@@ -188,34 +199,5 @@ impl Media {
             at = self.tables.map.next_live((page.0 + 1) * self.tables.layout.units_per_page, end);
         }
         Ok(())
-    }
-}
-
-impl LaneWork {
-    fn keep_room(&mut self, fresh: &LaneWork) {
-        for (line, fresh) in self.gathered.iter_mut().zip(&*fresh.gathered) {
-            line.keep_room(fresh);
-        }
-        keep_line(&mut self.retire, &fresh.retire);
-        self.candidates.keep_room(&fresh.candidates);
-        self.deal.keep_room(&fresh.deal);
-    }
-}
-
-impl super::tables::map::Map {
-    /// Checks that all entries are of this drive; that they agree is [`super::tables::map::Map::check`]'s.
-    pub(super) fn restored(&mut self, fresh: &super::tables::map::Map) -> Verdict {
-        alike("live units", self.live_words(), fresh.live_words())?;
-        alike("lost units", self.lost_words(), fresh.lost_words())?;
-        let (logical, physical) = (fresh.logical() as usize, fresh.physical() as usize);
-        ensure(self.logical() as usize == logical, "logical units")?;
-        ensure(self.physical() as usize == physical, "units of flash")?;
-        within_or_none("mapped unit", (0..logical as u32).map(|lpn| self.lookup(Lpn(lpn)).0), physical)?;
-        within_or_none("stored unit", (0..physical as u32).map(|unit| self.stored(Pun(unit)).0), logical)?;
-        let beyond = |words: &[u64], end: usize| {
-            !end.is_multiple_of(64) && words.last().is_some_and(|word| word >> (end % 64) != 0)
-        };
-        ensure(!beyond(self.live_words(), physical), "live units beyond the last")?;
-        ensure(!beyond(self.lost_words(), logical), "lost units beyond the last")
     }
 }

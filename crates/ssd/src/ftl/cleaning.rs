@@ -3,15 +3,14 @@
 use crate::executor::Pace;
 use crate::flash::op::Cause;
 use crate::ftl::separation::Separation;
-use crate::ftl::stream::{Among, CLASSES, LaneStreams, Policy, Victim};
+use crate::ftl::stream::{Among, CLASSES, LaneStreams, Policy};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::LaneView;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
-use crate::ftl::work::job::Job;
-use crate::ftl::work::lane::{RECLAIM, ROUTINE, Round};
+use crate::ftl::work::lane::Round;
 use crate::ftl::write::placement::Space;
-use crate::ftl::{Media, Moves, gc_trigger, gc_victim};
+use crate::ftl::{gc_trigger, gc_victim};
 use crate::restore::Verdict;
 use crate::rng::Rng;
 use crate::units::{BlockId, LaneId};
@@ -193,57 +192,12 @@ impl Cleaning {
     }
 }
 
-impl Moves {
-    /// Begins to clean the block that is chosen, if one is and it is worth it.
-    pub(super) fn start_victim(
-        &mut self,
-        lane: LaneId,
-        is_worth_it: impl Fn(&Tables, BlockId) -> bool,
-    ) -> bool {
-        let Moves { media, separation, .. } = self;
-        let Media { cleaning, tables, space, work, .. } = media;
-        let Some(block) = cleaning.choose(separation, (tables, space, work), lane) else { return false };
-        if !is_worth_it(tables, block) {
-            return false;
-        }
-        let stream = space.allocator.streams().of_policy(tables.blocks.stream(block));
-        let (live, units) = (tables.blocks.live(block), tables.layout.data_units_per_block());
-        let clock = tables.clock;
-        if space.ring.is_used() {
-            space.ring.lane_mut(lane).had_turn = false;
-        }
-        work.counts.note_victim(usize::from(separation.policy.class(stream)), live, units);
-        let (opened, filled) = (tables.blocks.opened_at(block), clock - tables.blocks.age(block, clock));
-        separation.policy.on_victim(Victim { stream, lane, opened, filled, clock, live, units });
-        self.media.begin(lane, block, Cause::Cleaning)
-    }
-}
-
-impl Media {
-    /// Looks whether a lane is to be cleaned.
-    pub(in crate::ftl) fn update_wanted(&mut self, lane: LaneId) {
-        self.cleaning.update_wanted(&self.tables, &self.space, &mut self.work, lane);
-    }
-
-    pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
-        self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
-        self.tables.blocks.start_moving(block, cause);
-        let job = Job::empty(&self.tables, block, self.reclaim.policy.orders_leaving());
-        let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
-        let erases_bad = self.locks.manner.erases_bad();
-        let work = self.work.lane_mut(lane);
-        let comes = cause != Cause::Destage && (cause != Cause::BadBlock || erases_bad);
-        work.coming += u32::from(comes);
-        work.jobs[which] = Some(job);
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::drive_config::DriveConfig;
     use crate::ftl::stream::{Member, Moved, Needs, StreamId, Streams, Written};
+    use crate::ftl::{Media, Moves};
     use crate::sections::MappingUnit;
     use crate::units::LaneId;
     use crate::{Drive, ExternalPolicies};

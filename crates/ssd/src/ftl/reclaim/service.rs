@@ -1,8 +1,8 @@
 //! Service times of reclaims (redFTL figure 13): from the moment at which something is to leave a block because of
 //! reads until the last of it is at its new place. Where no time passes there are none.
 
+use super::Reclaim;
 use crate::flash::Flash;
-use crate::ftl::moves::reclaim::Reclaim;
 use crate::ftl::work::Work;
 use crate::units::{BlockId, SimTime};
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,6 @@
 //! closed again (and erased if it is empty). Moves that find no room make the lane clean first.
 
 mod hears;
-mod looks;
 mod margins;
 mod restore;
 mod service;
@@ -94,6 +93,11 @@ impl Reclaim {
     /// Whether anything ever moves because of reads.
     pub fn is_active(&self) -> bool {
         self.active
+    }
+
+    /// Types of pages.
+    pub fn page_types(&self) -> u32 {
+        self.page_types
     }
 
     /// Whether it may deal units over blocks of its own.

@@ -1,8 +1,8 @@
 //! What the policy hears of: reads in bulk, erases, cells; and what is loaded ahead for it.
 
 use super::PageRead;
+use super::Reclaim;
 use crate::flash::Flash;
-use crate::ftl::moves::reclaim::Reclaim;
 use crate::ftl::tables::Tables;
 use crate::ftl::work::Work;
 use crate::ftl::work::candidates::Candidate;
