@@ -445,12 +445,12 @@ impl Ftl {
     /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that
     /// helps.
     pub fn retry_locks(&mut self, flash: &mut Flash) -> bool {
-        self.moves.media.locks.hurry_deferred(&self.moves.media.tables, &mut self.moves.media.work);
-        (0..self.moves.media.tables.layout.blocks()).map(BlockId).for_each(|block| {
-            self.moves.media.locks.list_all(&self.moves.media.tables, &mut self.moves.media.work, block)
-        });
+        let Media { locks, tables, work, .. } = &mut self.moves.media;
+        locks.hurry_deferred(tables, work);
+        (0..tables.layout.blocks()).map(BlockId).for_each(|block| locks.list_all(tables, work, block));
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
-            self.moves.media.locks.lists.uncrowd(&self.moves.media.tables, &mut self.moves.media.work, lane);
+            let Media { locks, tables, work, .. } = &mut self.moves.media;
+            locks.lists.uncrowd(tables, work, lane);
             self.moves.check_lane(flash, lane);
             self.moves.program_all_gathered(flash, lane, true);
         }

@@ -6,7 +6,7 @@ use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::stream::{Said, StreamId};
 use crate::ftl::tables::facts::Death;
 use crate::ftl::write::waits::Lack;
-use crate::ftl::{Ftl, Programmed};
+use crate::ftl::{Ftl, Media, Programmed};
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::signals::Facts;
@@ -337,86 +337,54 @@ impl Ftl {
         page_units: &[u32],
         moved: bool,
     ) -> Written {
-        let units_per_page = self.moves.media.tables.layout.units_per_page;
-        let lpn = Lpn(page_units[0]);
+        let media = &mut self.moves.media;
+        let Media { space, tables, work, .. } = media;
+        let (units_per_page, lpn) = (tables.layout.units_per_page, Lpn(page_units[0]));
         let found = match moved {
-            true => self.moves.media.space.full_page(
-                &mut self.moves.media.tables,
-                &self.moves.media.work,
-                lpn,
-                stream,
-                false,
-            ),
-            false => self.moves.media.space.host_page(
-                &mut self.moves.media.tables,
-                &self.moves.media.work,
-                lpn,
-                stream,
-                false,
-            ),
+            true => space.full_page(tables, work, lpn, stream, false),
+            false => space.host_page(tables, work, lpn, stream, false),
         };
         let Some(found) = found else { return Written::NoRoom };
-        let (block, _) = self.moves.media.tables.layout.block_of_page(found.page);
-        let mut op = self.moves.media.tables.bound_for(
-            block,
-            self.moves.media.space.ring.op(
-                &self.moves.media.tables,
-                OpKind::Program,
-                Cause::Host,
-                found.page,
-            ),
-        );
-        self.moves.media.erase_if_opened(flash, found);
+        let (block, _) = tables.layout.block_of_page(found.page);
+        let op = space.ring.op(tables, OpKind::Program, Cause::Host, found.page);
+        let mut op = tables.bound_for(block, op);
+        media.erase_if_opened(flash, found);
         flash.do_at_once(&mut op);
-        let class =
-            if self.moves.media.locks.are_on() { self.moves.media.locks.manner.class_of(0) } else { 0 };
+        let class = if media.locks.are_on() { media.locks.manner.class_of(0) } else { 0 };
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());
-        if self.moves.media.effects.has_chips() {
+        if media.effects.has_chips() {
             self.tell_page(op, page_units, facts);
         }
+        let media = &mut self.moves.media;
         let outcome = op.outcome;
         let count = page_units.len() as u64;
         if outcome == Outcome::Pass {
             for (i, &lpn) in (0..).zip(page_units) {
                 let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
-                self.moves.media.locks.forget_replica(
-                    &mut self.moves.media.tables,
-                    &mut self.moves.media.work,
-                    lpn,
-                );
+                media.locks.forget_replica(&mut media.tables, &mut media.work, lpn);
                 let facts = facts.with_sequence(self.gather.sequence + u64::from(i) + 1);
-                self.moves.media.commit(lpn, to, facts, Death::Ended);
-                self.moves.media.effects.push(Effect::Place { lpn, to });
+                media.commit(lpn, to, facts, Death::Ended);
+                media.effects.push(Effect::Place { lpn, to });
             }
             if moved {
-                self.moves.media.work.counts.moved_units[Cause::Cleaning as usize] += count;
+                media.work.counts.moved_units[Cause::Cleaning as usize] += count;
             } else {
-                self.moves.media.tables.clock += count;
-                self.moves.media.work.counts.host_units += count;
-                self.moves.media.space.ring.note_bypass(
-                    &self.moves.media.tables,
-                    &mut self.moves.media.work,
-                    found.page,
-                    page_units.len(),
-                );
+                media.tables.clock += count;
+                media.work.counts.host_units += count;
+                media.space.ring.note_bypass(&media.tables, &mut media.work, found.page, page_units.len());
             }
         }
         if outcome == Outcome::Fail {
             for (to, &lpn) in (found.page.0 * units_per_page..).zip(page_units) {
-                self.moves.media.tables.map.note_stray(Lpn(lpn), Pun(to));
-                if self.moves.media.locks.are_on() {
-                    self.moves.media.locks.note_stillborn(
-                        &mut self.moves.media.tables,
-                        &mut self.moves.media.work,
-                        Pun(to),
-                        facts,
-                    );
+                media.tables.map.note_stray(Lpn(lpn), Pun(to));
+                if media.locks.are_on() {
+                    media.locks.note_stillborn(&mut media.tables, &mut media.work, Pun(to), facts);
                 }
             }
         }
         self.gather.sequence += count;
-        self.moves.media.after_program(block, outcome == Outcome::Fail);
-        if found.opened && self.moves.media.work.pace == Pace::Relaxed {
+        media.after_program(block, outcome == Outcome::Fail);
+        if found.opened && media.work.pace == Pace::Relaxed {
             self.moves.check_lane(flash, found.lane);
         }
         match outcome {

@@ -75,7 +75,7 @@ impl Moves {
 
     /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
     pub(in crate::ftl) fn start_destage(&mut self, lane: LaneId) -> bool {
-        let Media { work, space, .. } = &mut self.media;
+        let Media { work, space, .. } = &self.media;
         let cleans_first = work.lanes[lane.index()].wanted && space.ring.lane(lane).had_turn;
         !cleans_first
             && space.ring.wants_destage(work, &self.page_classes, lane)

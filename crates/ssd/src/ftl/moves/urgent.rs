@@ -1,6 +1,6 @@
 //! What goes before routine. Because of reads: the blocks on a lane's list are looked at, and a block moves as a whole,
-//! is dealt, or parts of it leave one after the other, and it stays. For locks: what lives in a page that is to be locked
-//! moves out first, or its wordline is filled up; blocks in which no lock holds are emptied.
+//! is dealt, or parts of it leave one after the other, and it stays. For locks: what lives in a page that is to be
+//! locked moves out first, or its wordline is filled up; blocks in which no lock holds are emptied.
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
