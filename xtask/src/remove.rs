@@ -1,5 +1,6 @@
-//! Takes a technique out of a copy of the code: its folder, its line, and the rows that are generated from it. What is
-//! left must build without a warning and pass its tests, or something outside the folder knew of it.
+//! Takes a technique out of a copy of the code: its folder, its line, its tests of whole drives, and the rows that are
+//! generated from it. What is left must build without a warning and pass its tests, or something outside the folder
+//! knew of it.
 
 use crate::faults::tree::Tree;
 use std::path::Path;
@@ -12,6 +13,9 @@ const FOLDERS: &str = "crates/ssd/src/ftl/techniques";
 /// Files with rows for each policy, which are generated.
 const GENERATED: [&str; 2] =
     ["crates/ssd/tests/suite/goldens/hashes.txt", "crates/ssd/tests/suite/goldens/pairs.txt"];
+
+/// Where its tests of whole drives are, if it has some: a file and a folder of its name, and a line in the list.
+const TESTS: &str = "crates/ssd/tests/suite";
 
 /// Where presets are listed, by their folders.
 const PRESETS: &str = "crates/ssd/src/config/presets.rs";
@@ -62,28 +66,36 @@ fn without(tree: &mut Tree, name: Option<&str>) -> Result<(), String> {
     let name = name
         .filter(|name| known.contains(name))
         .ok_or_else(|| format!("found {}, allowed: {}", name.unwrap_or("no technique"), known.join(", ")))?;
-    let folder = format!("{FOLDERS}/{name}/");
-    tree.files.retain(|file, _| !file.starts_with(&folder));
+    let folders = [format!("{FOLDERS}/{name}/"), format!("{TESTS}/{name}/")];
+    let tests = format!("{TESTS}/{name}.rs");
+    tree.files.retain(|file, _| *file != tests && !folders.iter().any(|folder| file.starts_with(folder)));
     tree.files.insert(LIST.to_owned(), unlisted(&list, name).into_bytes());
-    let section = format!("ftl.{name}");
-    for file in GENERATED {
-        if let Some(bytes) = tree.files.get_mut(file) {
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            let kept = text.lines().filter(|line| !line.contains(&section));
-            *bytes = kept.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes();
-        }
+    without_lines(tree, &format!("{TESTS}/main.rs"), |line| line == format!("mod {name};"));
+    if let Some((family, policy)) = member(&list, name) {
+        let key = format!("ftl.{family}.{policy}");
+        GENERATED.iter().for_each(|file| without_lines(tree, file, |line| names_key(line, &key)));
+        without_data(tree, &format!("ftl.{family}"), |text| chooses(text, &family, &policy));
+    } else {
+        let section = format!("ftl.{name}");
+        GENERATED.iter().for_each(|file| without_lines(tree, file, |line| line.contains(&section)));
+        without_data(tree, &section, |text| text.contains(&section));
     }
+    Ok(())
+}
+
+/// Takes out what presets and papers set of a section, if `speaks` says that they mean what is taken out.
+fn without_data(tree: &mut Tree, section: &str, speaks: impl Fn(&str) -> bool) {
     // Papers that set something of it have no drive any more. Presets are drives without it, but for those that speak
     // of it elsewhere, too: what they set there goes by it.
     let mut gone = Vec::new();
     tree.files.retain(|file, bytes| {
         let is_data = ["presets/", "papers/"].iter().any(|folder| file.starts_with(folder));
         let text = String::from_utf8_lossy(bytes);
-        if !is_data || !text.contains(&section) {
+        if !is_data || !speaks(&text) {
             return true;
         }
-        let rest = without_table(&text, &section);
-        let stays = file.starts_with("presets/") && !rest.contains(&section);
+        let rest = without_table(&text, section);
+        let stays = file.starts_with("presets/") && !speaks(&rest);
         if stays {
             *bytes = rest.into_bytes();
         } else {
@@ -97,7 +109,44 @@ fn without(tree: &mut Tree, name: Option<&str>) -> Result<(), String> {
             .fold(String::from_utf8_lossy(bytes).into_owned(), |text, file| unshipped(&text, file));
         *bytes = text.into_bytes();
     }
-    Ok(())
+}
+
+/// Whether a TOML file chooses a policy of a family: in its table, or with a key that it sets.
+fn chooses(text: &str, family: &str, policy: &str) -> bool {
+    let (table, quoted) = (format!("[ftl.{family}]"), format!("\"{policy}\""));
+    let mut is_inside = false;
+    text.lines().filter(|line| !line.starts_with('#')).any(|line| {
+        if line.starts_with('[') {
+            is_inside = line.starts_with(&table);
+        }
+        let of_family = line.contains(&format!("ftl.{family}.policy"));
+        is_inside && line.starts_with("policy") && line.contains(&quoted)
+            || of_family && (names_key(line, &format!("policy={policy}")) || line.contains(&quoted))
+    })
+}
+
+/// The family of which a technique's policy is a member, and that policy, if its line says so.
+fn member(list: &str, name: &str) -> Option<(String, String)> {
+    let line = list.lines().skip_while(|line| begun(line) != Some(name));
+    let line: String = line.take_while(|line| !line.is_empty()).flat_map(|line| [line.trim(), " "]).collect();
+    let (_, rest) = line.split(';').next()?.split_once("member of ")?;
+    let mut words = rest.split([' ', ':']);
+    Some((words.next()?.to_owned(), words.next()?.to_owned()))
+}
+
+/// Whether a line names a key, and not only one that begins like it.
+fn names_key(line: &str, key: &str) -> bool {
+    let goes_on = |rest: &str| rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_');
+    line.match_indices(key).any(|(at, _)| !goes_on(&line[at + key.len()..]))
+}
+
+/// Takes lines out of a file.
+fn without_lines(tree: &mut Tree, file: &str, is_out: impl Fn(&str) -> bool) {
+    if let Some(bytes) = tree.files.get_mut(file) {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let kept = text.lines().filter(|line| !is_out(line));
+        *bytes = kept.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes();
+    }
 }
 
 /// A TOML file without a table.
@@ -161,6 +210,25 @@ mod tests {
     const TEXT: &str = "            @techniques\n            /// One.\n            first: First = \"ftl.first\";\n            \
                         /// Two,\n            /// and more.\n            second: Second = \"ftl.second\", cause Second(2) \
                         \"second\",\n                external LanePolicy;\n        }\n";
+
+    #[test]
+    fn a_member_is_of_a_family_and_its_keys_are_its_policys() {
+        let list = "@members {\n/// Three.\nthird: Third = \"ftl.other\",\n    member of other three: Three in \"x.rs\";\n}\n";
+        assert_eq!(listed(list), ["third"]);
+        assert_eq!(member(list, "third"), Some(("other".to_owned(), "three".to_owned())));
+        assert_eq!(member(TEXT, "second"), None);
+        assert_eq!(unlisted(list, "third"), "@members {\n}\n");
+        assert!(chooses("[ftl.other]\npolicy = \"three\"\n", "other", "three"));
+        assert!(chooses("set = [\"ftl.other.policy=three\"]\n", "other", "three"));
+        assert!(!chooses(
+            "# ftl.other.policy=three\n[ftl.other]\npolicy = \"three_more\"\n",
+            "other",
+            "three"
+        ));
+        for line in ["ftl.other.three used 1", "ftl.other.three.key=2 used 1"] {
+            assert!(names_key(line, "ftl.other.three") && !names_key(line, "ftl.other.thr"), "{line}");
+        }
+    }
 
     #[test]
     fn a_table_goes_up_to_the_next() {

@@ -16,10 +16,11 @@ use crate::ftl::{Ftl, gc_victim, stream};
 macro_rules! outside {
     (
         { $($(#[doc = $before:literal])+ $family:ident: $policy:ident, at ($($field:ident).+);)+ }
-        @techniques $(
+        @techniques { $(
             $(#[$told:meta])* $folder:ident : $name:ident = $section:literal
             $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
-        )*
+        )* }
+        @members { $($members:tt)* }
     ) => {
         outside! {
             $($(#[doc = $before])+ $family: $policy, at ($($field).+);)+

@@ -10,10 +10,11 @@ pub use crate::config::{FamilyInfo, PolicyInfo};
 macro_rules! families {
     (
         { $($before:path),+ $(,)? } { $($after:path),+ $(,)? }
-        @techniques $(
+        @techniques { $(
             $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
             $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
-        )*
+        )* }
+        @members { $($members:tt)* }
     ) => {
         /// Every family of the drive, in the order of their folders.
         pub const FAMILIES: &[&FamilyInfo] = &[

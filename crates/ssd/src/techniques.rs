@@ -3,25 +3,33 @@
 //! A policy answers a question; a technique also remembers, looks ahead or moves data of its own accord. It is a folder
 //! below `ftl/techniques` and a line here, from which follow its module, its place in the translation layer
 //! ([`crate::ftl::techniques`]), its section in configurations, its family in [`crate::policy::FAMILIES`] and the
-//! [`Cause`](crate::flash::op::Cause) of what it moves.
+//! [`Cause`](crate::flash::op::Cause) of what it moves. One that carries out what a single policy of another family
+//! wants is a member of that family: its folder holds the policy, and its line names it.
 
 /// Hands the list to a macro, behind what that takes of its own. A line is a folder, its type and its section in
 /// configurations; then, if operations of its own happen for it, their cause: its number, which stays its own, and its
-/// name in results; and if its policy may come from outside, what that must answer.
+/// name in results; and if its policy may come from outside, what that must answer. A member of a family says instead
+/// which, its policy's name and variant, and where the file is as that family sees it.
 macro_rules! techniques {
     ($callback:ident! { $($own:tt)* }) => {
         $callback! {
             $($own)*
-            @techniques
-            /// How old a block is.
-            age_marker: Ages = "ftl.age_marker", cause AgeCheck(9) "age_check";
-            /// Which blocks swap data.
-            wear_leveling: WearLeveling = "ftl.wear_leveling", cause WearLeveling(3) "wear_leveling",
-                external LanePolicy;
-            /// Whether moved data passes through the controller.
-            migration: Copies = "ftl.migration";
-            /// Old data is rewritten.
-            refresh: Refresh = "ftl.refresh", cause Refresh(11) "refresh";
+            @techniques {
+                /// How old a block is.
+                age_marker: Ages = "ftl.age_marker", cause AgeCheck(9) "age_check";
+                /// Which blocks swap data.
+                wear_leveling: WearLeveling = "ftl.wear_leveling", cause WearLeveling(3) "wear_leveling",
+                    external LanePolicy;
+                /// Whether moved data passes through the controller.
+                migration: Copies = "ftl.migration";
+                /// Old data is rewritten.
+                refresh: Refresh = "ftl.refresh", cause Refresh(11) "refresh";
+            }
+            @members {
+                /// Data that reads disturb is dealt over fresh blocks, the hottest on pages that reads harm least.
+                deals: Deals = "ftl.read_reclaim",
+                    member of read_reclaim redftl_plus: RedftlPlus in "../techniques/deals/redftl_plus.rs";
+            }
         }
     };
 }

@@ -7,7 +7,7 @@
 #[path = "suite/support/mod.rs"]
 mod support;
 
-use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
+use ssd::config::{Table, Value};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -134,11 +134,15 @@ fn read_often(drive: &mut Drive, commands: u64) {
 
 #[test]
 fn no_allocation_under_reclaim_that_deals() {
-    for counters in [Counters::TwoLevel, Counters::Exact] {
+    if !support::every::has("ftl.read_reclaim.redftl_plus") {
+        return;
+    }
+    for counters in ["two_level", "exact"] {
         for executor in [Executor::Timed, Executor::Functional] {
             let mut cfg = with_policy("buffer", "none");
-            let params = redftl_plus::Params { max_reads: 60, counters, ..redftl_plus::Params::default() };
-            cfg.read_reclaim = params.into();
+            cfg.read_reclaim.select("redftl_plus").unwrap();
+            cfg.read_reclaim.set("max_reads", &Value::Integer(60)).unwrap();
+            cfg.read_reclaim.set("counters", &Value::Text(counters.to_owned())).unwrap();
             let mut drive = Drive::new(&cfg).unwrap();
             drive.set_executor(executor);
             let mut load = Load::new(3);
@@ -152,12 +156,12 @@ fn no_allocation_under_reclaim_that_deals() {
             let before = drive.stats().ftl.reclaims;
             let found = allocations(|| work(&mut drive, 100));
             assert!(drive.stats().ftl.reclaims > before + 50, "{} reclaims", drive.stats().ftl.reclaims);
-            assert_eq!(found, 0, "{counters:?}, {executor:?}");
+            assert_eq!(found, 0, "{counters}, {executor:?}");
             let mut bytes = Vec::new();
             drive.save(&mut bytes).unwrap();
             let mut restored = Drive::restore(&cfg, &bytes).unwrap();
             let found = allocations(|| work(&mut restored, 50));
-            assert_eq!(found, 0, "{counters:?}, {executor:?}, after a restore");
+            assert_eq!(found, 0, "{counters}, {executor:?}, after a restore");
         }
     }
 }
@@ -224,8 +228,8 @@ fn no_allocation_where_cells_age_and_reads_move_data() {
 
 #[test]
 fn no_allocation_with_replicas() {
-    use ssd::config::{Table, Value};
-    use ssd::flash::op::{Cause, OpKind};
+    use ssd::flash::op::OpKind;
+    let Some(cause) = support::every::cause("replication") else { return };
     for executor in [Executor::Timed, Executor::Functional] {
         let mut cfg = with_policy("read_reclaim", "redftl");
         for (key, value) in [("max_reads", 12), ("replica_limit", 1)] {
@@ -237,8 +241,7 @@ fn no_allocation_with_replicas() {
         drive.set_executor(executor);
         let mut load = Load::new(3);
         load.run(&mut drive, 8_000);
-        let made =
-            |drive: &Drive| drive.stats().flash.ops[OpKind::Program as usize][Cause::Replication as usize];
+        let made = |drive: &Drive| drive.stats().flash.ops[OpKind::Program as usize][cause as usize];
         let before = made(&drive);
         let found = allocations(|| load.run(&mut drive, 30_000));
         assert!(made(&drive) > before + 20, "{executor:?}: {} replicas were made", made(&drive) - before);

@@ -1,6 +1,7 @@
 //! Policy families: the name in the config, the file's stem, `NAME` and the line in the list are one name.
 
 use super::lists::{CORE, MEMBER_CONSTANTS};
+use super::rust::is_listed_elsewhere;
 use super::source::{Source, group_end, is_name, name_at, words};
 use super::{Report, Tree};
 use std::ops::Range;
@@ -78,7 +79,12 @@ pub fn family(tree: &Tree, report: &mut Report) {
                 }
             }
         } else if let Some(at) = source.code_words("pub const NAME: &str").find(|&at| !source.is_test(at)) {
-            check_listed(tree, source, at, report);
+            // What a technique carries out is a member of a family elsewhere.
+            if is_listed_elsewhere(tree, source.folder(), source.stem()) {
+                check_member(source, source.stem(), report);
+            } else {
+                check_listed(tree, source, at, report);
+            }
         }
     }
 }

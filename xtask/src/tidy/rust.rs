@@ -102,9 +102,7 @@ fn is_declared(tree: &Tree, source: &Source) -> bool {
         format!("{above}/lib.rs"),
         format!("{above}/main.rs"),
     ];
-    let (listed, list, called) = LISTED_ELSEWHERE;
-    if format!("{above}/") == listed && tree.get(list).is_some_and(|list| is_listed(&list.code, called, name))
-    {
+    if is_listed_elsewhere(tree, above, name) {
         return true;
     }
     parents.iter().filter_map(|path| tree.get(path)).any(|parent| {
@@ -113,6 +111,13 @@ fn is_declared(tree: &Tree, source: &Source) -> bool {
             parent.code_words(&declaration).any(|at| parent.code[at + declaration.len()..].starts_with(';'));
         by_mod || MODULE_LISTS.iter().any(|list| is_listed(&parent.code, list, name))
     })
+}
+
+/// Does the list of techniques declare the module, or the policy, of that name in a folder?
+pub fn is_listed_elsewhere(tree: &Tree, folder: &str, name: &str) -> bool {
+    let (listed, list, called) = LISTED_ELSEWHERE;
+    format!("{folder}/").starts_with(listed)
+        && tree.get(list).is_some_and(|list| is_listed(&list.code, called, name))
 }
 
 /// Does a call of the macro `list` have an entry `name: Type`?

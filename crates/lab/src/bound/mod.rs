@@ -53,7 +53,7 @@ impl Ground {
         let model = CellModel::new(config.cells.clone()).ok()?;
         // A policy that deals programs blocks in modes of its own, and so may the drive's; otherwise all are normal.
         let all = 0..model.part().modes.read_endurance.len();
-        let deals = read_reclaim::Policy::build(&config.read_reclaim).deals();
+        let deals = read_reclaim::Policy::build(&config.read_reclaim).spreads();
         let is_normal = !deals && config.program_mode == program_mode::Config::default();
         let modes = if is_normal { 0..1 } else { all };
         let weights = modes.flat_map(|mode| (0..model.page_types()).map(move |page| (page, mode)));

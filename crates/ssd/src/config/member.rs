@@ -47,7 +47,8 @@ pub const fn same_text(a: &str, b: &str) -> bool {
 /// members. With `external External, named external: Outside, kept in Record;` after that, a program that uses the
 /// crate may run a policy of its own, which no snapshot holds. A configuration that expects one has `policy =
 /// "external"`: the file `external.rs` holds what is to be known of it before it is given, and checks what it answers;
-/// who was asked how often, and what went wrong, is in its `Record`.
+/// who was asked how often, and what went wrong, is in its `Record`. Of `techniques! { family! { { ... } } }` those are
+/// members as well that techniques carry out: their files lie in the techniques' folders.
 macro_rules! family {
     // One method after the other, each a match over the members; a default body is the trait's.
     (@methods $members:tt) => {};
@@ -91,18 +92,45 @@ macro_rules! family {
         }
         family!(@methods $members $($rest)*);
     };
+    (@file $path:literal, $member:ident) => {
+        concat!("crates/ssd/src/", $path, "/", stringify!($member), ".rs")
+    };
+    (@file $path:literal, $member:ident, $technique:ident) => {
+        concat!("crates/ssd/src/ftl/techniques/", stringify!($technique), "/", stringify!($member), ".rs")
+    };
     (@dispatch { $($variant:ident)* } $this:ident $method:ident $args:tt) => {
         match $this { $(Policy::$variant(policy) => policy.$method $args,)* }
     };
     (
+        {
+            $(#[doc = $question:literal])+
+            path $path:literal, default $default:ident;
+            members { $($own:tt)* }
+            $($rest:tt)*
+        }
+        @techniques { $($others:tt)* }
+        @members { $(
+            $(#[$told:meta])* $technique:ident : $name:ident = $section:literal,
+                member of $family:ident $member:ident : $variant:ident in $file:literal
+                $(, cause $cause:ident($number:literal) $called:literal)?;
+        )* }
+    ) => {
+        family! {
+            $(#[doc = $question])+
+            path $path, default $default;
+            members { $($own)* $($member: $variant in $file of $technique,)* }
+            $($rest)*
+        }
+    };
+    (
         $(#[doc = $question:literal])+
         path $path:literal, default $default:ident;
-        members { $($member:ident : $variant:ident),+ $(,)? }
+        members { $($member:ident : $variant:ident $(in $file:literal of $technique:ident)?),+ $(,)? }
         $(renamed { $($old:literal => $now:ident),+ $(,)? })?
         $(external $external:ident, named $outside:ident : $named:ident, kept in $record:ident;)?
         methods { $($methods:tt)* }
     ) => {
-        $(pub mod $member;)+
+        $($(#[path = $file])? pub mod $member;)+
         $(pub mod $outside;)?
 
         /// Which policy of the family, with its parameters.
@@ -309,7 +337,7 @@ macro_rules! family {
                 source: $member::SOURCE,
                 memory: $member::MEMORY,
                 fields: $member::Params::FIELDS,
-                file: concat!("crates/ssd/src/", $path, "/", stringify!($member), ".rs"),
+                file: family!(@file $path, $member $(, $technique)?),
             }),+],
             outside: &[$($crate::config::PolicyInfo {
                 name: $outside::NAME,

@@ -34,10 +34,15 @@ pub use resolve::{Resolved, resolve, resolve_table};
 macro_rules! drive_config {
     (
         { $($before:tt)* } { $($after:tt)* }
-        @techniques $(
+        @techniques { $(
             #[doc = $doc:literal] $folder:ident : $name:ident = $path:literal
             $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
-        )*
+        )* }
+        @members { $(
+            $(#[$told:meta])* $technique:ident : $type:ident = $section:literal,
+                member of $family:ident $member:ident : $variant:ident in $file:literal
+                $(, cause $its:ident($at:literal) $says:literal)?;
+        )* }
     ) => {
         drive_config! {
             $($before)*
@@ -48,7 +53,11 @@ macro_rules! drive_config {
         impl DriveConfig {
             /// Those of techniques.
             pub(crate) fn techniques(&self) -> ftl::techniques::Configs<'_> {
-                ftl::techniques::Configs { $($folder: &self.$folder,)* of: PhantomData }
+                ftl::techniques::Configs {
+                    $($folder: &self.$folder,)*
+                    $($technique: &self.$family,)*
+                    of: PhantomData,
+                }
             }
         }
     };

@@ -72,11 +72,18 @@ impl DriveConfig {
     /// What techniques are told of other policies.
     fn beside(&self) -> Beside<'_> {
         let sorts = page_class::Policy::build(&self.page_class).sorts();
-        let reprograms = sanitize::Policy::build(&self.sanitize).means() == Some(Sanitizing::Reprograms);
+        let means = sanitize::Policy::build(&self.sanitize).means();
+        let (own, names) = (self.program_mode.name(), &self.cells.modes.names);
+        let resists = |name: &String| name.ends_with("resistant");
+        let is_other = own != program_mode::nominal::NAME || !names.iter().skip(1).all(resists);
+        let is_known = is_other && self.errors.model != ErrorModel::None;
         Beside {
             cache: (self.slc_blocks_per_lane() > 0).then(|| self.slc_cache.name()),
             sorts: sorts.then(|| self.page_class.name()),
-            reprograms: reprograms.then(|| self.sanitize.name()),
+            reprograms: (means == Some(Sanitizing::Reprograms)).then(|| self.sanitize.name()),
+            fills_wordlines: matches!(means, Some(Sanitizing::Scrubs | Sanitizing::Reprograms))
+                .then(|| self.sanitize.name()),
+            modes: is_known.then_some((own, names)),
         }
     }
 
@@ -200,7 +207,7 @@ impl DriveConfig {
         }
     }
 
-    /// Are program modes few enough to be counted apart? Do those that a policy deals to mean what it takes them for?
+    /// Are program modes few enough to be counted apart?
     fn check_modes(&self, conflicts: &mut Conflicts) {
         let names = &self.cells.modes.names;
         let most = PROGRAM_MODES - usize::from(self.slc_blocks_per_lane() > 0);
@@ -209,21 +216,6 @@ impl DriveConfig {
             let beside = if most < PROGRAM_MODES { " besides SLC blocks" } else { "" };
             let allowed = format!("at most {most}{beside}, or results could not distinguish them");
             conflicts.add(&["cell.modes.names"], found, &allowed);
-        }
-        let resists = |name: &String| name.ends_with("resistant");
-        let own = self.program_mode.name();
-        if read_reclaim::Policy::build(&self.read_reclaim).deals()
-            && (own != program_mode::nominal::NAME || !names.iter().skip(1).all(resists))
-        {
-            let by = self.read_reclaim.name();
-            let found = format!(
-                "\"{by}\", which deals data to read-resistant modes, with modes {} by \"{own}\"",
-                names.join(", ")
-            );
-            let keys = ["ftl.read_reclaim.policy", "cell.modes.names", "ftl.program_mode.policy"];
-            let allowed = "ftl.program_mode.policy = \"nominal\" and cells with modes called resistant, such as \
-                           [cell] part = \"mlc\"";
-            conflicts.add(&keys, found, allowed);
         }
     }
 

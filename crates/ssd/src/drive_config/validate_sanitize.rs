@@ -2,7 +2,7 @@
 
 use super::DriveConfig;
 use super::validate::Conflicts;
-use crate::ftl::{read_reclaim, sanitize};
+use crate::ftl::sanitize;
 use crate::nand::Sanitizing;
 use crate::nand::cell::lock::BLOCK_LOCK_US;
 use crate::sections::ProgramOrder;
@@ -55,13 +55,6 @@ impl DriveConfig {
             let found = format!("\"{name}\", with wordlines that are finished after others have begun");
             let keys = ["ftl.sanitize.policy", "nand.cell.program_order"];
             conflicts.add(&keys, found, &format!("nand.cell.program_order = \"wordline_major\", {OR}"));
-        }
-        if read_reclaim::Policy::build(&self.read_reclaim).deals() {
-            let by = self.read_reclaim.name();
-            let found =
-                format!("\"{name}\", with blocks that \"{by}\" deals to, whose wordlines are never finished");
-            let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.policy"];
-            conflicts.add(&keys, found, &format!("another ftl.read_reclaim.policy, {OR}"));
         }
         if self.replica_pages_per_block() > 0 {
             let found = format!(

@@ -50,10 +50,15 @@ named! {
 macro_rules! causes {
     (
         { $($(#[$doc:meta])* $variant:ident($number:literal) $text:literal,)* }
-        @techniques $(
+        @techniques { $(
             $(#[$told:meta])* $folder:ident : $name:ident = $section:literal
             $(, cause $cause:ident($own:literal) $called:literal)? $(, external $outside:ident)?;
-        )*
+        )* }
+        @members { $(
+            $(#[$also:meta])* $technique:ident : $type:ident = $key:literal,
+                member of $family:ident $member:ident : $as:ident in $file:literal
+                $(, cause $its:ident($at:literal) $says:literal)?;
+        )* }
     ) => {
         /// Why a flash operation happens.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -61,10 +66,11 @@ macro_rules! causes {
         pub enum Cause {
             $($(#[$doc])* $variant = $number,)*
             $($(#[doc = concat!("A technique (`", $section, "`).")] $cause = $own,)?)*
+            $($(#[doc = concat!("A technique (`", $key, "`).")] $its = $at,)?)*
         }
 
         /// Those declared, in no order.
-        const DECLARED: &[Cause] = &[$(Cause::$variant,)* $($(Cause::$cause,)?)*];
+        const DECLARED: &[Cause] = &[$(Cause::$variant,)* $($(Cause::$cause,)?)* $($(Cause::$its,)?)*];
 
         impl Cause {
             /// Name in results.
@@ -72,6 +78,7 @@ macro_rules! causes {
                 match self {
                     $(Cause::$variant => $text,)*
                     $($(Cause::$cause => $called,)?)*
+                    $($(Cause::$its => $says,)?)*
                 }
             }
         }

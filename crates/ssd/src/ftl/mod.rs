@@ -105,7 +105,7 @@ pub struct Programmed {
 pub struct TableBytes {
     /// Of all that grow with the drive.
     pub all: usize,
-    /// Of those that the read-reclaim policy keeps, its counters and limits, and of those that its replicas need.
+    /// Of those that the read-reclaim policy keeps, its counters and limits, and of what carries out what it wants.
     pub read_reclaim: usize,
     /// Of the firmware's, of what is to be locked.
     pub locks: usize,
@@ -165,10 +165,9 @@ impl Ftl {
             Allocator::new(&layout, cfg.cleaning.reserve_blocks, (streams, classes), program_modes);
         let (block, all) = (layout.data_units_per_block(), u64::from(layout.blocks()));
         let page_classes = PageClasses::new(cfg, policies.page_class, block, all * u64::from(block));
-        let of_reclaim = (reclaim.is_active(), reclaim.deals());
         let ring = Ring::new(policies.slc_cache, &layout, cfg.one_bit_mode());
         let sorting = (&page_classes, ring.is_used());
-        let work = Work::new(cfg, &layout, streams, of_reclaim, sorting);
+        let work = Work::new(cfg, &layout, streams, reclaim.is_active(), sorting);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
         let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
         let mut gather = Gather::new(streams, layout.units_per_page, slots, turns);
@@ -295,17 +294,17 @@ impl Ftl {
     /// Bytes of its tables.
     pub fn table_bytes(&self) -> TableBytes {
         let media = &self.moves.media;
-        let read_reclaim =
-            media.reclaim.bytes() + media.tables.replicas.bytes() + media.work.bytes_of_deals();
+        let reclaim = media.reclaim.bytes() + media.tables.replicas.bytes();
         let locks = media.locks.bytes() + media.tables.facts.bytes();
         let all = media.tables.map.bytes()
-            + read_reclaim
+            + reclaim
             + media.techniques.bytes()
             + locks
             + media.locks.clock_bytes()
             + media.tables.layout.blocks() as usize * core::mem::size_of::<[u64; 5]>()
             + media.space.ring.bytes()
             + self.moves.page_classes.bytes(u64::from(media.tables.map.logical()));
+        let read_reclaim = reclaim + media.techniques.bytes_of("ftl.read_reclaim");
         TableBytes { all, read_reclaim, locks }
     }
 
@@ -413,11 +412,7 @@ impl Ftl {
             let work = self.moves.media.work.lane_mut(lane);
             let at_rest = !work.is_moving();
             let waits = |work: &LaneWork| {
-                work.wanted
-                    || work.has_job()
-                    || work.is_dealing()
-                    || work.has_candidates()
-                    || work.has_gathered()
+                work.wanted || work.has_job() || work.has_own || work.has_candidates() || work.has_gathered()
             };
             if at_rest
                 && (waits(work)

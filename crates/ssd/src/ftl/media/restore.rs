@@ -18,7 +18,6 @@ impl LaneWork {
         }
         keep_line(&mut self.retire, &fresh.retire);
         self.candidates.keep_room(&fresh.candidates);
-        self.deal.keep_room(&fresh.deal);
     }
 }
 
@@ -49,7 +48,7 @@ impl Media {
         self.cleaning.restored(fresh.cleaning)?;
         ensure(self.tables.clock < MOST, "the clock of blocks")?;
         self.tables.map.restored(&tables.map)?;
-        // Deals name modes where cells do not age, too; nobody looks at them there.
+        // Blocks have modes where cells do not age, too; nobody looks at them there.
         let modes = flash.chip.aging().map_or(1 << u8::BITS, |aging| aging.modes());
         self.tables.blocks.restored(&tables.blocks, &self.tables.layout, (self.tables.clock, modes))?;
         self.tables.facts.restored(&tables.facts)?;
@@ -74,11 +73,13 @@ impl Media {
             work.sorted.restored(&fresh.sorted)?;
             let erasing = self.check_lane_work(LaneId(lane as u32), fresh)?;
             self.work.lanes[lane].erasing = erasing;
+            let has_own = self.work.lanes[lane].has_own;
+            ensure(has_own == self.techniques.work_in(LaneId(lane as u32)), "a job of nobody's")?;
             let migration = self.work.lanes[lane].migration().copied();
             let can = migration.is_none_or(|it| self.reclaim.can_migrate(&it, flash.chip.blocks()));
             ensure(can, "what is to leave a block")?;
         }
-        self.work.check_moves(&self.tables, flash)?;
+        self.work.check_moves(&self.tables, flash, &self.techniques.in_controller())?;
         self.work.restored(fresh.work)?;
         self.check_pages(flash)
     }
@@ -151,7 +152,7 @@ impl Media {
         work.candidates.restored(&fresh.candidates, |candidate| {
             is_own(candidate.block) && candidate.member < self.tables.layout.span
         })?;
-        work.deal.restored(&self.tables.layout, is_own).map(|()| erasing as u32)
+        Ok(erasing as u32)
     }
 
     /// Chips hold what the firmware has programmed: live data can be read, and open blocks go on where they stand.
@@ -164,9 +165,9 @@ impl Media {
         }
         for block in (0..self.tables.layout.blocks()).map(BlockId) {
             let lane = self.tables.layout.lane_of(block);
-            let dealt = self.work.lanes[lane.index()].deal.filled(block);
+            let own = self.techniques.filled(lane, block);
             let open =
-                self.space.allocator.filled(lane, block).or(dealt).or(self.space.ring.filled(lane, block));
+                self.space.allocator.filled(lane, block).or(own).or(self.space.ring.filled(lane, block));
             for member in 0..self.tables.layout.span {
                 let physical = self.tables.layout.member(block, member).block;
                 let issued = flash.chip.programmed_pages(physical) + under_way[physical as usize];

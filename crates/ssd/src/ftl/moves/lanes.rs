@@ -33,7 +33,9 @@ impl Moves {
     pub(in crate::ftl) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         self.media.work.emptied = false;
         self.media.space.allocator.forget_refusals(lane);
-        self.deal_on(flash, lane);
+        if self.media.work.lane_mut(lane).has_own {
+            self.go_on_own(flash, lane);
+        }
         while self.media.work.lane_mut(lane).jobs[RECLAIM].is_some() || self.start_reclaim(flash, lane) {
             if !self.go_on(flash, lane, RECLAIM) {
                 break;
@@ -238,7 +240,6 @@ impl Moves {
                 }
                 Step::Ask => self.ask_for_more(flash, lane, which),
                 Step::Replicate { place, to } => self.media.replicate(flash, lane, place, to),
-                Step::Program { .. } => unreachable!("only deals say where their data goes"),
                 Step::Wait => return false,
                 Step::Done => return self.end_job(flash, lane, which),
             }
@@ -324,8 +325,9 @@ impl Moves {
     pub(in crate::ftl) fn on_move_read(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         let lane = LaneId(op.tag);
         let block = self.media.tables.layout.block_of_page(op.ppn).0;
-        if op.cause != Cause::Sanitize && self.media.work.is_dealt_from(lane, block) {
-            return self.on_dealt_read(flash, id, op, lane);
+        let has_own = op.cause != Cause::Sanitize && self.media.work.lane_mut(lane).has_own;
+        if has_own && self.media.techniques.read(lane, block) {
+            return self.on_own_read(flash, id, op, lane);
         }
         let (units, count) = flash.pool.take(id);
         let emptied = self.take_read(lane, (op.cause, op.ppn, op.outcome), &units[..count]);
@@ -394,10 +396,11 @@ impl Moves {
         }
     }
 
-    /// A read of a deal is over.
-    pub(in crate::ftl) fn on_dealt_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
+    /// A read for a technique's own job is over.
+    #[cold]
+    fn on_own_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
         let (units, count) = flash.pool.take(id);
-        self.media.take_dealt(lane, op, &units[..count]);
+        self.media.take_own(lane, op, &units[..count]);
         self.media.work.lane_mut(lane).reads -= 1;
         self.pump_lane(flash, lane);
     }

@@ -4,7 +4,6 @@
 //! fails (`lanes.rs`); what they read is programmed elsewhere (`place.rs`); what cannot wait for a job of routine goes
 //! before it (`urgent.rs`).
 
-mod dealing;
 mod destage;
 mod lanes;
 mod pace;

@@ -30,7 +30,7 @@ impl Work {
         block: BlockId,
     ) -> bool {
         let work = &self.lanes[lane.index()];
-        let busy = work.has_job() || work.is_dealing() || work.reads > 0 || work.has_gathered();
+        let busy = work.has_job() || work.has_own || work.reads > 0 || work.has_gathered();
         let spare = allocator.free(lane) > self.reserve;
         let may = allocator.is_open_for_host(lane, block, false) || (!busy && spare);
         self.lane_mut(lane).candidates.lacks_room |= !may && !spare;
@@ -107,12 +107,6 @@ impl Work {
         }
         self.counts.mixed_units += (count - had) as u64;
         count
-    }
-
-    /// Whether a block is being dealt.
-    pub(in crate::ftl) fn is_dealt_from(&self, lane: LaneId, block: BlockId) -> bool {
-        let deal = &self.lanes[lane.index()].deal;
-        deal.active && deal.sources.contains(&block)
     }
 
     /// Whether the host waits for what cleaning has emptied, page by page.

@@ -1,15 +1,15 @@
 //! What goes before routine. Because of reads: the blocks on a lane's list are looked at, and a block moves as a whole,
-//! is dealt, or parts of it leave one after the other, and it stays. For locks: what lives in a page that is to be
+//! is spread, or parts of it leave one after the other, and it stays. For locks: what lives in a page that is to be
 //! locked moves out first, or its wordline is filled up; blocks in which no lock holds are emptied.
 
-use crate::flash::Flash;
 use crate::flash::op::{Cause, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::locks::issue as locks;
 use crate::ftl::locks::lists::MOVES_FOR_LOCKS;
-use crate::ftl::moves::dealing::{Begun, DealRequest};
 use crate::ftl::read_reclaim::{Destination, Part, Want};
 use crate::ftl::reclaim::Looked;
 use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::techniques::{OwnStep, Reach, Spread, TakenUp, Wish};
 use crate::ftl::work::COMING_BY_READS;
 use crate::ftl::work::candidates::{Candidate, NOW};
 use crate::ftl::work::job::Job;
@@ -26,7 +26,7 @@ impl Moves {
     pub(in crate::ftl) fn start_reclaim(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
         self.media.reclaim.is_active()
             && self.media.work.lane_mut(lane).candidates.some()
-            && !self.media.work.lane_mut(lane).is_dealing()
+            && !self.media.work.lane_mut(lane).has_own
             && {
                 self.media.reclaim.begin_look(&mut self.media.work, lane);
                 self.next_candidate(flash, lane, 0)
@@ -60,8 +60,8 @@ impl Moves {
             match self.look_at(flash, lane, candidate, passed) {
                 Looked::Over => {}
                 Looked::Started => return true,
-                // A deal keeps its turn.
-                Looked::Waits if self.media.reclaim.deals() => return false,
+                // What is spread keeps its turn.
+                Looked::Waits if self.media.reclaim.spreads() => return false,
                 Looked::Waits => {
                     passed += 1;
                     if let Some((list, _)) = self.media.work.lane_mut(lane).candidates.list(idle) {
@@ -107,13 +107,13 @@ impl Moves {
         if want == Want::BLOCK {
             return self.begin_whole(flash, lane, candidate);
         }
-        if let Destination::Deal { mode, paired } = want.to {
+        if let Destination::Fresh { mode, paired } = want.to {
             let forced = !self.media.work.lane_mut(lane).candidates.now.is_empty();
-            return match self.begin_deal(flash, lane, DealRequest { candidate, mode, paired, forced }) {
-                Begun::Later => Looked::Waits,
-                Begun::Yes if self.media.work.lane_mut(lane).is_dealing() => Looked::Waits,
-                Begun::Yes => Looked::Over,
-                Begun::NoBlocks => self.begin_whole(flash, lane, candidate),
+            return match self.carry_out(flash, lane, &Wish { candidate, mode, paired, forced }) {
+                TakenUp::Later => Looked::Waits,
+                TakenUp::Now(_) if self.media.work.lane_mut(lane).has_own => Looked::Waits,
+                TakenUp::Now(_) => Looked::Over,
+                TakenUp::NoBlocks => self.begin_whole(flash, lane, candidate),
             };
         }
         if want.to == Destination::Moves && !self.has_room_for(lane, candidate, want) {
@@ -138,9 +138,9 @@ impl Moves {
     ) -> Looked {
         let Media { tables, work, space, reclaim, .. } = &mut self.media;
         let room = work.fits(tables, &space.allocator, lane, candidate.block, Cause::ReadReclaim);
-        let deals = reclaim.deals();
+        let spreads = reclaim.spreads();
         let here = work.lane_mut(lane);
-        here.candidates.lacks_room = !room || (here.candidates.lacks_room && !deals);
+        here.candidates.lacks_room = !room || (here.candidates.lacks_room && !spreads);
         if !room || here.coming >= work.coming_at_most + COMING_BY_READS {
             return Looked::Waits;
         }
@@ -186,7 +186,7 @@ impl Moves {
                 self.media.adopt_all(candidate);
                 return migration.has_done(want);
             }
-            (Part::Block, Destination::Moves | Destination::Deal { .. }) => {
+            (Part::Block, Destination::Moves | Destination::Fresh { .. }) => {
                 return self.media.reclaim.look_later(
                     &self.media.tables,
                     &mut self.media.work,
@@ -232,6 +232,92 @@ impl Moves {
             self.media.migrated(flash, block);
         }
         self.next_candidate(flash, lane, migration.passed.unwrap_or(0))
+    }
+
+    /// Begins what a policy wishes, if a technique takes that up and there is room.
+    #[cold]
+    pub(in crate::ftl) fn carry_out(&mut self, flash: &mut Flash, lane: LaneId, wish: &Wish) -> TakenUp {
+        let to_spare = self.media.space.allocator.free(lane).saturating_sub(self.media.work.reserve);
+        let Media { techniques, tables, work, reclaim, .. } = &mut self.media;
+        let reach = Reach { tables, work, policy: &mut reclaim.policy };
+        let found = techniques.take_up(lane, wish, to_spare, reach);
+        if let TakenUp::Now(spread) = found {
+            self.media.reclaim.drop_candidate(&self.media.tables, &mut self.media.work, lane, wish.candidate);
+            self.begin_own(flash, lane, spread);
+        }
+        found
+    }
+
+    fn begin_own(&mut self, flash: &mut Flash, lane: LaneId, spread: Spread) {
+        let Spread { sources, blocks, mode } = spread;
+        self.media.work.counts.reclaims += 1;
+        let work = self.media.work.lane_mut(lane);
+        (work.candidates.lacks_room, work.has_own) = (false, true);
+        for (at, block) in sources.into_iter().enumerate().filter(|(_, block)| block.is_some()) {
+            self.media.tables.blocks.start_moving(block, Cause::ReadReclaim);
+            self.media.reclaim.begin_service(
+                flash,
+                block,
+                Some(sources[1 - at]).filter(|other| other.is_some()),
+            );
+            self.media.work.lane_mut(lane).coming += 1;
+        }
+        (0..blocks).for_each(|_| self.media.open_own(lane, mode));
+        self.media.update_wanted(lane);
+        self.go_on_own(flash, lane);
+    }
+
+    /// Goes on with a lane's job of a technique's own: programs what is there, reads what is next, and ends it when
+    /// nothing is left.
+    #[cold]
+    pub(in crate::ftl) fn go_on_own(&mut self, flash: &mut Flash, lane: LaneId) {
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        while self.media.work.lane_mut(lane).has_own {
+            let at_most = self.media.work.in_flight_at_most;
+            let work = &self.media.work.lanes[lane.index()];
+            let may_read = flash.is_instant() || work.reads + work.programs < at_most;
+            match self.media.techniques.step(lane, &self.media.tables, (may_read, at_most), &mut units) {
+                OwnStep::Read { page, count, is_first } => {
+                    self.media.read_own(flash, lane, (page, is_first), &units[..count]);
+                }
+                OwnStep::Program { page, count, fills } => {
+                    self.program_own(flash, lane, (page, fills), &mut units[..count]);
+                }
+                OwnStep::Gather { count } => {
+                    for &unit in &units[..count] {
+                        let unit = self.in_stream_of_move(Cause::ReadReclaim, unit);
+                        self.media.work.gather(&self.page_classes, lane, unit);
+                    }
+                }
+                OwnStep::Open { mode } => self.media.open_own(lane, mode),
+                OwnStep::Wait => return,
+                OwnStep::Done => self.media.end_own(flash, lane),
+            }
+        }
+    }
+
+    fn program_own(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        (page, fills): (Ppn, bool),
+        units: &mut [UnitRef],
+    ) {
+        if fills {
+            self.media
+                .tables
+                .blocks
+                .close(self.media.tables.layout.block_of_page(page).0, self.media.tables.clock);
+        }
+        let Media { space, tables, work, .. } = &mut self.media;
+        let mut op = space.program_of_move(tables, work, flash, (Cause::ReadReclaim, page), lane);
+        if self.media.work.lazy {
+            self.media.erase_if_stale(flash, page);
+        }
+        self.media.work.counts.padded_units +=
+            u64::from(self.media.tables.layout.units_per_page) - units.len() as u64;
+        self.media.work.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
+        self.program_moved(flash, lane, &mut op, units);
     }
 
     /// Begins to empty the next block whose locks fail; one that is being filled is closed.

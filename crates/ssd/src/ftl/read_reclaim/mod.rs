@@ -5,7 +5,7 @@
 //! is one thing, what the chips know another: whether data died is decided by the cells (`nand::aging`).
 
 use crate::flash::Flash;
-use crate::ftl::tables::blocks::{BlockState, Blocks};
+use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::tables::map::Map;
 use crate::ftl::tables::replicas::Replicas;
@@ -14,10 +14,10 @@ use crate::nand::aging::tables::MOST_CYCLES;
 use crate::nand::cell::{CellModel, Group};
 use crate::policy::Misfit;
 use crate::sections::Geometry;
-use crate::units::{BlockId, LaneId, Lpn, Pun};
+use crate::units::{BlockId, Lpn, Pun};
 use serde::{Deserialize, Serialize};
 
-family! {
+techniques! { family! { {
     /// Must data move because of reads, and which?
     path "ftl/read_reclaim", default never;
     members {
@@ -27,7 +27,6 @@ family! {
         lazy_exact: LazyExact,
         redftl: Redftl,
         straw: Straw,
-        redftl_plus: RedftlPlus,
     }
     renamed { "oracle" => lazy_exact }
     methods {
@@ -91,9 +90,8 @@ family! {
         fn misfit(&self, geometry: &Geometry) -> Option<Misfit> {
             None
         }
-        /// Whether it may deal units over blocks of its own ([`Destination::Deal`]), in program modes that it chooses,
-        /// and wants to hear of their reads.
-        fn deals(&self) -> bool {
+        /// Whether it may want units spread over fresh blocks ([`Destination::Fresh`]), and hears of their reads.
+        fn spreads(&self) -> bool {
             false
         }
         /// The host reads a logical unit from flash.
@@ -104,30 +102,12 @@ family! {
         }
         /// Samples what it knows of a block's live units.
         fn sample(&mut self, look: &Look<'_>) {}
-        /// The block that moves with a disturbed one, if any.
-        fn partner(&self, partners: &Partners<'_>) -> Option<BlockId> {
-            None
-        }
-        /// Whether an empty block counts as such: the disturbed one is dealt over two blocks alone.
-        fn empty_partner(&self) -> bool {
-            false
-        }
-        /// The program mode in which data of a physical block is dealt.
-        fn mode_after(&self, physical: u32) -> u8 {
-            0
-        }
-        /// How hot a unit is that is about to be dealt; forgotten from now on.
-        fn take_heat(&mut self, lpn: Lpn) -> u32 {
-            0
-        }
-        /// A physical block is opened in a program mode, to be dealt over.
-        fn on_open(&mut self, physical: u32, mode: u8) {}
         /// Nanoseconds without host commands after which blocks are looked at that wait for it.
         fn idle_after_ns(&self) -> Option<u64> {
             None
         }
     }
-}
+} } }
 
 /// How large a drive is that is not built yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,11 +200,11 @@ pub enum Part {
 pub enum Destination {
     /// Where cleaning's data goes.
     Moves,
-    /// Into freshly opened blocks in a program mode (see `dealing`).
-    Deal {
+    /// Into freshly opened blocks in a program mode, if a technique carries that out (`ftl::techniques`).
+    Fresh {
         /// Program mode, index into `cell.modes`; a higher one if the partner's data asks for it.
         mode: u8,
-        /// With the block that the policy pairs it with, hottest units first on the page types that are read with
+        /// With the block that the technique pairs it with, hottest units first on the page types that are read with
         /// least harm; otherwise alone and in order.
         paired: bool,
     },
@@ -255,9 +235,9 @@ impl Want {
         Want { part: Part::Page(place), to: Destination::Replica(to) }
     }
 
-    /// All of a block, dealt.
-    pub const fn deal(mode: u8, paired: bool) -> Want {
-        Want { part: Part::Block, to: Destination::Deal { mode, paired } }
+    /// All of a block, spread over fresh ones.
+    pub const fn spread(mode: u8, paired: bool) -> Want {
+        Want { part: Part::Block, to: Destination::Fresh { mode, paired } }
     }
 
     /// The wordline, if that is the part.
@@ -352,18 +332,6 @@ impl Look<'_> {
         self.layout.lane_of(self.block).index()
     }
 
-    /// Calls `then` with every logical unit that lives in the physical block.
-    fn each_live(&self, mut then: impl FnMut(Lpn)) {
-        let pages = self.layout.pages_per_block / self.layout.span;
-        for units in (0..pages).map(|page| self.units_of(page)) {
-            let mut at = self.map.next_live(units.start, units.end);
-            while let Some(unit) = at {
-                then(self.map.stored(Pun(unit)));
-                at = self.map.next_live(unit + 1, units.end);
-            }
-        }
-    }
-
     /// Whether a page holds live data that has no replica.
     #[inline]
     pub fn lacks_replica(&self, place: u32) -> bool {
@@ -393,34 +361,6 @@ impl ChipLook<'_> {
     pub fn plain_until(&self, look: &Look<'_>, wordline: u32) -> u64 {
         let pages = &look.page_at[(wordline * look.page_types) as usize..][..look.page_types as usize];
         pages.iter().map(|&page| self.0.plain_until(look.at.block, page)).min().unwrap_or(u64::MAX)
-    }
-}
-
-/// The blocks of a lane that may move with a disturbed one.
-pub struct Partners<'a> {
-    pub(super) blocks: &'a Blocks,
-    pub(super) layout: &'a Layout,
-    pub(super) lane: LaneId,
-    pub(super) disturbed: BlockId,
-}
-
-impl Partners<'_> {
-    /// All of them: full blocks but the disturbed one, that nothing is done with.
-    pub fn each(&self) -> impl Iterator<Item = BlockId> + '_ {
-        let first = self.layout.first_block(self.lane).0;
-        let movable = |&block: &BlockId| {
-            block != self.disturbed
-                && self.blocks.state(block) == BlockState::Closed
-                && self.blocks.programming(block) == 0
-                && self.blocks.leaving(block) == 0
-                && !self.blocks.is_failing(block)
-        };
-        (first..first + self.layout.blocks_per_lane).map(BlockId).filter(movable)
-    }
-
-    /// The physical blocks of a block.
-    pub fn members(&self, block: BlockId) -> impl Iterator<Item = u32> + '_ {
-        (0..self.layout.span).map(move |k| self.layout.member(block, k).block)
     }
 }
 

@@ -6,10 +6,9 @@ use crate::flash::Flash;
 use crate::ftl::tables::Tables;
 use crate::ftl::work::Work;
 use crate::ftl::work::candidates::Candidate;
-use crate::ftl::work::deal::Dealt;
 use crate::nand::cell::CellModel;
 use crate::sections::{ErrorModel, Sections};
-use crate::units::{BlockId, LaneId, Lpn, Pun};
+use crate::units::{BlockId, LaneId, Lpn};
 
 /// The cells of a checked configuration whose data moves because of reads: such are refused if their cells are wrong,
 /// whether or not these make errors.
@@ -36,25 +35,8 @@ impl Reclaim {
     /// The host reads a logical unit from flash: it has become hotter.
     #[inline]
     pub fn note_unit(&mut self, lpn: Lpn) {
-        if self.deals() {
+        if self.spreads {
             self.policy.on_unit_read(lpn);
-        }
-    }
-
-    pub(in crate::ftl) fn list_units(
-        &mut self,
-        tables: &Tables,
-        work: &mut Work,
-        lane: LaneId,
-        block: BlockId,
-    ) {
-        let from = tables.layout.first_unit(block).0;
-        let end = from + tables.layout.units_per_block();
-        let mut at = tables.map.next_live(from, end);
-        while let Some(unit) = at {
-            let heat = self.policy.take_heat(tables.map.stored(Pun(unit)));
-            work.lanes[lane.index()].deal.units.push(Dealt { heat, unit });
-            at = tables.map.next_live(unit + 1, end);
         }
     }
 
@@ -140,7 +122,7 @@ impl Reclaim {
         self.policy.cycles_told_apart()
     }
 
-    /// A block is erased: its reads are forgotten, and it is programmed in the normal mode.
+    /// A block is erased: its reads are forgotten.
     pub(in crate::ftl) fn forget_reads(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
         if !self.active {
             return;
@@ -152,11 +134,8 @@ impl Reclaim {
             let at = candidate.place(&tables.layout);
             work.lane_mut(lane).candidates.remove(candidate, at);
         }
-        if self.deals {
-            self.make_normal(tables, block);
-            if !work.lane_mut(lane).has_candidates() {
-                self.need_no_room(work, lane);
-            }
+        if self.spreads && !work.lane_mut(lane).has_candidates() {
+            self.need_no_room(work, lane);
         }
     }
 

@@ -1,8 +1,10 @@
 //! Margins: how much of what it stands a page has seen when it moves, when it cannot be corrected, or now. The chips
 //! know it; policies do not.
 
+use crate::flash::Flash;
 use crate::flash::op::{Cause, Op};
 use crate::ftl::FtlCounts;
+use crate::ftl::tables::Tables;
 use crate::nand::Chip;
 
 impl FtlCounts {
@@ -14,5 +16,26 @@ impl FtlCounts {
         let Some(seen_q12) = chip.disturb_q12(op.at.block, op.at.page) else { return };
         self.disturbed_q12_max = self.disturbed_q12_max.max(seen_q12);
         self.premature_pages += u64::from(is_reclaim && seen_q12 < 2_048);
+    }
+
+    /// A page is read for a technique's own job. Of the block that it is all about it is known how near its end it was; the other
+    /// moves only to be mixed with it.
+    pub(in crate::ftl) fn note_page(
+        &mut self,
+        tables: &Tables,
+        flash: &Flash,
+        op: &Op,
+        (unit, is_first): (u32, bool),
+    ) {
+        // Where units are mapped, a page may be read several times: its first unit counts.
+        let page = op.ppn.0 * tables.layout.units_per_page;
+        if tables.map.next_live(page, unit + 1) != Some(unit) {
+            return;
+        }
+        if is_first {
+            self.note_margin(&flash.chip, op);
+        } else {
+            self.reclaimed_pages += 1;
+        }
     }
 }

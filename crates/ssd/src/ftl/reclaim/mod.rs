@@ -11,7 +11,7 @@ mod service;
 
 use crate::flash::Flash;
 use crate::flash::op::Op;
-use crate::ftl::read_reclaim::{self, ChipLook, Look, PageRead, Partners, Setup, Urgency, Want};
+use crate::ftl::read_reclaim::{self, ChipLook, Look, PageRead, Setup, Urgency, Want};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
@@ -46,8 +46,8 @@ pub(crate) struct Reclaim {
     /// Pages of a wordline follow one another, and those of the next them.
     in_order: bool,
     page_types: u32,
-    /// The policy may deal units and hears of their reads.
-    deals: bool,
+    /// The policy may want units spread over fresh blocks, and hears of their reads.
+    spreads: bool,
     /// Reclaims under way, by block.
     services: Vec<Option<service::Service>>,
 }
@@ -85,9 +85,9 @@ impl Reclaim {
         let in_order = (0..).zip(&page_at).all(|(at, &page)| at == page);
         let of_active = |count: u32| if active { count as usize } else { 0 };
         let services = vec![None; of_active(layout.blocks())];
-        let deals = policy.deals();
+        let spreads = policy.spreads();
         let page_types = g.bits_per_cell;
-        Reclaim { policy, active, page_at, in_order, page_types, deals, services }
+        Reclaim { policy, active, page_at, in_order, page_types, spreads, services }
     }
 
     /// Whether anything ever moves because of reads.
@@ -100,9 +100,9 @@ impl Reclaim {
         self.page_types
     }
 
-    /// Whether it may deal units over blocks of its own.
-    pub fn deals(&self) -> bool {
-        self.deals
+    /// Whether it may want units spread over fresh blocks.
+    pub fn spreads(&self) -> bool {
+        self.spreads
     }
 
     /// See [`Ftl::idle_after_ns`].
@@ -162,7 +162,7 @@ impl Reclaim {
         member: u32,
     ) {
         let urgency = self.policy.on_read(read);
-        if self.deals && self.policy.sample_due() {
+        if self.spreads && self.policy.sample_due() {
             let (look, policy) = self.look(tables, flash, Candidate { block, member });
             policy.sample(&look);
         }
@@ -209,14 +209,15 @@ impl Reclaim {
         }
     }
 
-    /// A look at a lane's list begins: who lacks room will say so. Deals remember for how long they have waited.
+    /// A look at a lane's list begins: who lacks room will say so. Who spreads data remembers for how
+    /// long it has waited.
     pub(in crate::ftl) fn begin_look(&mut self, work: &mut Work, lane: LaneId) {
-        work.lane_mut(lane).candidates.lacks_room &= self.deals;
+        work.lane_mut(lane).candidates.lacks_room &= self.spreads;
     }
 
-    /// No deal waits for room any more.
+    /// Nothing that is to be spread waits for room any more.
     pub(in crate::ftl) fn need_no_room(&mut self, work: &mut Work, lane: LaneId) {
-        if self.deals {
+        if self.spreads {
             work.lane_mut(lane).candidates.lacks_room = false;
         }
     }
@@ -279,29 +280,6 @@ impl Reclaim {
             candidates.listed[place] &= !bit;
         }
         Looked::Over
-    }
-
-    pub(in crate::ftl) fn partner_of(&self, tables: &Tables, lane: LaneId, disturbed: BlockId) -> BlockId {
-        let partners = Partners { blocks: &tables.blocks, layout: &tables.layout, lane, disturbed };
-        self.policy.partner(&partners).unwrap_or(BlockId::NONE)
-    }
-
-    /// The program mode that a partner's data asks for: what has been read out of a read-resistant block once goes to
-    /// no weaker one with others (section 4.3.2 has one source).
-    pub(in crate::ftl) fn mode_for(&self, tables: &Tables, partner: BlockId) -> u8 {
-        if !partner.is_some() {
-            return 0;
-        }
-        let members = (0..tables.layout.span).map(|k| tables.layout.member(partner, k).block);
-        members.map(|physical| self.policy.mode_after(physical)).max().unwrap_or(0)
-    }
-
-    /// An erased block is programmed in the normal mode again.
-    pub(in crate::ftl) fn make_normal(&mut self, tables: &Tables, block: BlockId) {
-        for k in 0..tables.layout.span {
-            let physical = tables.layout.member(block, k).block;
-            self.policy.on_open(physical, 0);
-        }
     }
 
     /// A partial migration that was interrupted goes on: the lane's list is looked at anew.

@@ -13,7 +13,7 @@ impl Reclaim {
         let blocks = layout.blocks();
         ensure(self.services.iter().flatten().all(|service| service.is_of(blocks)), "a reclaim under way")?;
         (self.active, self.page_at, self.in_order) = (fresh.active, fresh.page_at, fresh.in_order);
-        (self.page_types, self.deals) = (fresh.page_types, fresh.deals);
+        (self.page_types, self.spreads) = (fresh.page_types, fresh.spreads);
         self.policy.restored(fresh.policy)
     }
 

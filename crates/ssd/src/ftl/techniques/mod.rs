@@ -8,24 +8,26 @@
 //! Mechanisms also ask on their way, and tell what has happened; what is said is in `terms`. No technique calls
 //! another: what one must know of another, the mechanism between them asks and hands on.
 
+mod jobs;
 mod terms;
 
 use crate::config::member::Misfit;
-use crate::flash::op::Cause;
+use crate::flash::op::{Cause, UnitRef};
 use crate::ftl::counts::FtlCounts;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::tables::worn::Worn;
 use crate::ftl::work::looks::Looks;
+use crate::ftl::work::walk::PageUnits;
 use crate::nand::Chip;
 use crate::restore::Verdict;
 use crate::sections::Sections;
-use crate::units::{BlockId, LaneId, Ppn};
+use crate::units::{BlockId, LaneId, Ppn, Pun};
 use core::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 pub(crate) use terms::{Beside, Needs, Shown, Tells};
 #[allow(unused_imports)] // the list may be empty
-pub(in crate::ftl) use terms::{Hop, Measured, Offer};
+pub(in crate::ftl) use terms::{Ended, Hop, Measured, Offer, OwnStep, Reach, Spread, TakenUp, Wish};
 
 /// What techniques see.
 #[derive(Clone, Copy)]
@@ -196,6 +198,59 @@ pub(in crate::ftl) trait Technique: Sized {
 
     /// What a block held is gone: it is erased, or will be before anything else is programmed there.
     fn wiped(&mut self, block: BlockId) {}
+
+    /// Its policy of `ftl.read_reclaim` wants data spread over fresh blocks, in a lane with so many free ones to spare:
+    /// what becomes of that.
+    fn take_up(&mut self, lane: LaneId, wish: &Wish, to_spare: u32, reach: Reach<'_>) -> TakenUp {
+        TakenUp::NoBlocks
+    }
+
+    /// Whether a job of its own is under way in a lane ([`crate::ftl::moves`] carries out its steps).
+    fn works_in(&self, lane: LaneId) -> bool {
+        false
+    }
+
+    /// A block was opened for its job in a lane, or there was none.
+    fn opened(&mut self, lane: LaneId, block: BlockId, reach: Reach<'_>) {}
+
+    /// What its job in a lane does next; `may_read` if the lane may have more operations under way, of `pages` in all.
+    fn step(
+        &mut self,
+        lane: LaneId,
+        tables: &Tables,
+        (may_read, pages): (bool, u32),
+        units: &mut PageUnits,
+    ) -> OwnStep {
+        OwnStep::Done
+    }
+
+    /// Whether its job in a lane reads what lives in a block.
+    fn reads(&self, lane: LaneId, block: BlockId) -> bool {
+        false
+    }
+
+    /// A unit that its job in a lane has read is in the controller, or has died.
+    fn arrived(&mut self, lane: LaneId, unit: &UnitRef, lives: bool) {}
+
+    /// A program to a block failed: whether its job in a lane fills that, and does so no more.
+    fn gives_up(&mut self, lane: LaneId, block: BlockId) -> bool {
+        false
+    }
+
+    /// Its job in a lane is over: what is left of it.
+    fn end(&mut self, lane: LaneId, reach: Reach<'_>) -> Option<Ended> {
+        None
+    }
+
+    /// Pages of an open block that its job in a lane has filled, if it fills that.
+    fn filled(&self, lane: LaneId, block: BlockId) -> Option<u32> {
+        None
+    }
+
+    /// Units that its jobs hold in the controller.
+    fn in_controller(&self) -> Vec<Pun> {
+        Vec::new()
+    }
 }
 
 /// How many of a list are chosen.
@@ -222,9 +277,24 @@ const fn chosen<const COUNT: usize>(all: &[(&'static str, bool)]) -> [&'static s
 }
 
 macro_rules! list {
-    (@techniques $(
-        $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
-        $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
+    (
+        @techniques { $(
+            $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
+            $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
+        )* }
+        @members { $(
+            $(#[$told:meta])* $technique:ident : $type:ident = $key:literal,
+                member of $family:ident $member:ident : $variant:ident in $file:literal
+                $(, cause $its:ident($at:literal) $says:literal)?;
+        )* }
+    ) => {
+        list! { @all
+            $($(#[$doc])* $folder: $name = $section ($folder::Config) $(, cause $cause)?;)*
+            $($(#[$told])* $technique: $type = $key (crate::ftl::$family::Config) $(, cause $its)?;)*
+        }
+    };
+    (@all $(
+        $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal ($config:ty) $(, cause $cause:ident)?;
     )*) => {
         $(pub mod $folder;)*
 
@@ -246,7 +316,7 @@ macro_rules! list {
         /// The configurations of all techniques.
         #[derive(Clone, Copy, Debug)]
         pub struct Configs<'a> {
-            $($(#[$doc])* pub $folder: &'a $folder::Config,)*
+            $($(#[$doc])* pub $folder: &'a $config,)*
             /// Of that configuration, whatever it has of them.
             pub of: PhantomData<&'a ()>,
         }
@@ -362,6 +432,11 @@ macro_rules! list {
             /// See [`Technique::bytes`].
             pub(in crate::ftl) fn bytes(&self) -> usize {
                 0 $(+ self.$folder.bytes())*
+            }
+
+            /// The same of those that a section configures.
+            pub(in crate::ftl) fn bytes_of(&self, section: &str) -> usize {
+                0 $(+ if section == $section { self.$folder.bytes() } else { 0 })*
             }
         }
 

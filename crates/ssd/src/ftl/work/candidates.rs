@@ -2,7 +2,7 @@
 
 use crate::ftl::read_reclaim::Urgency;
 use crate::ftl::tables::layout::Layout;
-use crate::restore::{MOST, Verdict, alike, ensure, keep_line};
+use crate::restore::{Verdict, alike, ensure, keep_line};
 use crate::units::BlockId;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -35,8 +35,6 @@ pub(in crate::ftl) struct Candidates {
     pub(in crate::ftl) listed: Vec<u8>,
     /// Something must move and finds no room: the lane is cleaned for it.
     pub lacks_room: bool,
-    /// Erases of the lane when a deal first lacked room.
-    pub lacked_at: u64,
 }
 
 impl Candidates {
@@ -121,7 +119,6 @@ impl Candidates {
     /// Checks that its candidates are blocks of its lane; that marks and lists agree is [`Candidates::check`]'s.
     pub fn restored(&self, fresh: &Candidates, is_own: impl Fn(&Candidate) -> bool) -> Verdict {
         alike("blocks that can be looked at", &self.listed, &fresh.listed)?;
-        ensure(self.now.iter().chain(&self.when_idle).all(is_own), "another lane's block to be looked at")?;
-        ensure(self.lacked_at < MOST, "when a deal lacked room")
+        ensure(self.now.iter().chain(&self.when_idle).all(is_own), "another lane's block to be looked at")
     }
 }

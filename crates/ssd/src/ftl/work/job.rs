@@ -6,8 +6,7 @@ use crate::ftl::tables::Tables;
 use crate::units::BlockId;
 use serde::{Deserialize, Serialize};
 
-/// What a lane is at, one thing after the other. A deal is a job of its own beside these (`deal`), for its lists are
-/// long.
+/// What a lane is at, one thing after the other. A technique may have a job of its own beside these.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(in crate::ftl) enum Job {
     /// All of a block is to move, so that it can be erased.

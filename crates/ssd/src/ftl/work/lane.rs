@@ -1,7 +1,6 @@
 //! What goes on in each lane: the moves under way, and what waits.
 
 use super::candidates::Candidates;
-use super::deal::Deal;
 use super::gathered::Gathered;
 use super::job::Job;
 use super::migration::Migration;
@@ -55,8 +54,8 @@ pub(in crate::ftl) struct LaneWork {
     /// More is about to be read that leaves pages for their locks.
     #[serde(skip)]
     pub more: bool,
-    /// Blocks being dealt because of reads.
-    pub deal: Deal,
+    /// A technique has a job of its own under way, beside these.
+    pub has_own: bool,
 }
 
 impl LaneWork {
@@ -128,12 +127,6 @@ impl LaneWork {
     fn full_pages_sorted(&self, per_page: u32) -> u32 {
         let full = |held: u32| (held + per_page).saturating_sub(self.sorted.enough().max(1)) / per_page;
         self.sorted.each_held().map(full).sum()
-    }
-
-    /// Whether a deal is under way.
-    #[inline]
-    pub fn is_dealing(&self) -> bool {
-        self.deal.active
     }
 
     /// The partial migration under way, if any.

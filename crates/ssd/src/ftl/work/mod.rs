@@ -1,7 +1,6 @@
 //! What is under way or asked for, and what was done: state, no decision.
 
 pub(in crate::ftl) mod candidates;
-pub(in crate::ftl) mod deal;
 pub(in crate::ftl) mod gathered;
 pub(in crate::ftl) mod job;
 pub(in crate::ftl) mod lane;
@@ -12,24 +11,20 @@ pub(in crate::ftl) mod walk;
 
 use crate::executor::Pace;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::flash::op::{Cause, OpKind, UnitRef};
 use crate::ftl::counts::FtlCounts;
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::page_class::PageClasses;
-use crate::ftl::read_reclaim::MAX_PAGE_TYPES as TYPES;
 use crate::ftl::stream::{StreamId, Streams};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::work::deal::NO_TARGET;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::walk::Pages;
 use crate::restore::{Verdict, ensure};
 use crate::sections::Sections;
 use crate::units::{BlockId, LaneId, Lpn, Pun};
 use candidates::Candidates;
-use core::cmp::Reverse;
-use deal::Deal;
 use gathered::Gathered;
 use lane::{LaneWork, Round};
 use looks::Looks;
@@ -82,7 +77,7 @@ impl Work {
         cfg: &Sections,
         layout: &Layout,
         streams: Streams,
-        (reclaims, deals): (bool, bool),
+        reclaims: bool,
         (page_classes, caches): (&PageClasses, bool),
     ) -> Self {
         let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
@@ -109,7 +104,7 @@ impl Work {
                 candidates: Candidates::new(layout, reclaims),
                 due: false,
                 more: false,
-                deal: Deal::new(layout, cfg.cleaning.copies_in_flight, deals),
+                has_own: false,
             })
             .collect();
         let share = cfg
@@ -172,11 +167,6 @@ impl Work {
         Limits { blocks, spare, reserve, idle, cleaned: 0, written: 0, since: 0, units_per_block: 0 }
     }
 
-    /// Bytes of the lists that deals take.
-    pub(in crate::ftl) fn bytes_of_deals(&self) -> usize {
-        self.lanes.iter().map(|work| work.deal.bytes()).sum()
-    }
-
     /// Operations that moves of all lanes can have in flight.
     pub(in crate::ftl) fn operations_at_most(&self) -> usize {
         self.lanes.len()
@@ -210,10 +200,12 @@ impl Work {
         ensure(walk.pages.as_ref().is_none_or(is_part), "a job in a member that is not there")
     }
 
-    /// Reads and programs of moves, and what has left its block and not arrived.
-    pub(in crate::ftl) fn check_moves(&self, tables: &Tables, flash: &Flash) -> Verdict {
+    /// Reads and programs of moves, and what has left its block and not arrived; jobs of techniques' own hold some of
+    /// its units in the controller.
+    pub(in crate::ftl) fn check_moves(&self, tables: &Tables, flash: &Flash, held: &[Pun]) -> Verdict {
         let mut under_way = vec![(0, 0); tables.layout.lanes as usize];
         let mut leaving = vec![0u32; tables.layout.blocks() as usize];
+        held.iter().for_each(|&unit| leaving[tables.layout.block_of_unit(unit).index()] += 1);
         for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
             if op.kind == OpKind::Erase || op.kind.hides() || op.is_look() {
                 continue;
@@ -231,9 +223,6 @@ impl Work {
             ensure((work.reads, work.programs) == (reads, programs), "reads and programs of a lane's moves")?;
             for (_, unit) in work.all_gathered() {
                 leaving[tables.layout.block_of_unit(Pun(unit.source)).index()] += 1;
-            }
-            for unit in work.deal.in_controller() {
-                leaving[tables.layout.block_of_unit(unit).index()] += 1;
             }
         }
         let mut agree = (0..).map(BlockId).zip(leaving);
@@ -259,7 +248,7 @@ impl Work {
         for (block, programs) in (0..).map(BlockId).zip(programs) {
             tables.blocks.check(block, programs)?;
         }
-        let waits = |work: &LaneWork| work.is_dealing() || work.has_gathered();
+        let waits = |work: &LaneWork| work.has_own || work.has_gathered();
         if flash.pool.in_flight() > 0 || self.lanes.iter().any(waits) {
             return Ok(());
         }
@@ -270,54 +259,6 @@ impl Work {
                 block.0
             )),
             None => Ok(()),
-        }
-    }
-
-    /// Hottest first, of equals the disturbed block's and then the first; and how many go to pages of each type.
-    pub(in crate::ftl) fn sort_units(&mut self, tables: &Tables, lane: LaneId) {
-        let (per_page, per_block) = (tables.layout.units_per_page, tables.layout.units_per_block());
-        let (layout, order) = (&tables.layout, &tables.order);
-        let deal = &mut self.lanes[lane.index()].deal;
-        let count = deal.units.len() as u32;
-        if !deal.sorted {
-            deal.shares[0] = (0, count);
-            return;
-        }
-        let first = layout.first_unit(deal.sources[0]).0;
-        let own = first..first + per_block;
-        deal.units
-            .sort_unstable_by_key(|dealt| (Reverse(dealt.heat), !own.contains(&dealt.unit), dealt.unit));
-        let mut sizes = [0; TYPES];
-        for page in 0..count.div_ceil(per_page) {
-            let page_type = order.page_type(page / deal.fan / layout.span);
-            sizes[usize::from(page_type)] += per_page.min(count - page * per_page);
-        }
-        let mut from = 0;
-        for (share, size) in deal.shares.iter_mut().zip(sizes) {
-            *share = (from, from + size);
-            from += size;
-        }
-    }
-
-    /// A page is read for a deal. Of the disturbed block it is known how near its end it was; the partner's moves only
-    /// to be mixed with it.
-    pub(in crate::ftl) fn note_dealt(
-        &mut self,
-        tables: &Tables,
-        flash: &Flash,
-        lane: LaneId,
-        op: &Op,
-        first: u32,
-    ) {
-        // Where units are mapped, a page may be read several times: its first unit counts.
-        let page = op.ppn.0 * tables.layout.units_per_page;
-        if tables.map.next_live(page, first + 1) != Some(first) {
-            return;
-        }
-        if tables.layout.block_of_page(op.ppn).0 == self.lane_mut(lane).deal.sources[0] {
-            self.counts.note_margin(&flash.chip, op);
-        } else {
-            self.counts.reclaimed_pages += 1;
         }
     }
 
@@ -332,16 +273,6 @@ impl Work {
             queue.push_back(block);
         }
         self.looks.soon(lane);
-    }
-
-    /// A program to a block failed: if it is a target, no more goes there.
-    pub(in crate::ftl) fn drop_target(&mut self, tables: &mut Tables, lane: LaneId, block: BlockId) {
-        let clock = tables.clock;
-        let deal = &mut self.lanes[lane.index()].deal;
-        if let Some(target) = deal.targets.iter_mut().find(|target| target.block == block) {
-            *target = NO_TARGET;
-            tables.blocks.close(block, clock);
-        }
     }
 }
 
@@ -371,7 +302,7 @@ mod tests {
         let spare = |count| {
             let streams = Streams::of(count, 1, 1 << (count - 1));
             let classes = PageClasses::new(&cfg, &cfg.page_class, 4, 80);
-            Work::new(&cfg, &layout, streams, (false, false), (&classes, false)).limits(20, 0).spare
+            Work::new(&cfg, &layout, streams, false, (&classes, false)).limits(20, 0).spare
         };
         // Half of the blocks hold data.
         assert_eq!([1, 2, 5].map(spare), [9, 8, 5]);

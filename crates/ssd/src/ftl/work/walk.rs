@@ -19,13 +19,6 @@ pub(in crate::ftl) enum Step {
         /// How many units.
         count: usize,
     },
-    /// Programs these units, which are in the controller, to one page.
-    Program {
-        /// Which of the job's blocks takes them.
-        target: u8,
-        /// How many units.
-        count: usize,
-    },
     /// Makes a replica of a page.
     Replicate {
         /// The page: wordline times page types plus page type.

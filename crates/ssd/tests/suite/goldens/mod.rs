@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::every::{choices, choose, fitted, is_idle, is_possible, variants};
+use support::every::{cause, choices, choose, fitted, is_idle, is_possible, variants};
 use support::habits::with_habits;
 use support::{Load, small, tell};
 
@@ -217,17 +217,12 @@ fn run_all(cases: &[Case]) -> BTreeMap<(String, &'static str), Option<Came>> {
     all.into_inner().unwrap()
 }
 
-/// The cause of that name, if the drive has it.
-fn cause(name: &str) -> Option<Cause> {
-    Cause::ALL.into_iter().find(|cause| cause.name() == name)
-}
-
 /// How often a policy of a family did what it is for; nothing of a family that is not counted so.
 fn acts(section: &str, stats: &Stats) -> Option<u64> {
     let moved = |cause: Cause| stats.ftl.moved_units[cause as usize];
     Some(match section {
         "ftl.gc_victim" | "ftl.gc_trigger" => stats.ftl.reclaimed_blocks,
-        "ftl.read_reclaim" => moved(Cause::ReadReclaim) + moved(Cause::Replication),
+        "ftl.read_reclaim" => moved(Cause::ReadReclaim) + cause("replication").map_or(0, moved),
         "ftl.age_marker" => stats.ftl.age_retired,
         "ftl.wear_leveling" => moved(cause("wear_leveling")?),
         // Reads whose voltages it chose: the best policy of them has no retries.

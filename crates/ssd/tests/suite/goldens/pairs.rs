@@ -3,8 +3,8 @@
 //! is saved and restored in the middle of its work.
 
 use super::support::Load;
-use super::support::every::{choose, chosen, fitted, has, know_age};
-use super::{VARIABLE, cause, read_mostly, worn};
+use super::support::every::{cause, choose, chosen, fitted, has, know_age};
+use super::{VARIABLE, read_mostly, worn};
 use ssd::config::{Table, Value};
 use ssd::flash::op::Cause;
 use ssd::sections::MappingUnit;
@@ -23,7 +23,7 @@ const HEAD: &str = "\
 /// A technique: its name, what switches it on, and how often it acted.
 struct Technique {
     name: &'static str,
-    /// The family that drives may be without.
+    /// The family, or the policy of one, that drives may be without.
     of: Option<&'static str>,
     set: fn(&mut DriveConfig),
     is_on: fn(&DriveConfig) -> bool,
@@ -48,14 +48,14 @@ const TECHNIQUES: &[Technique] = &[
     },
     Technique {
         name: "replicas",
-        of: None,
+        of: Some("ftl.read_reclaim.redftl"),
         set: |cfg| reclaim(cfg, "redftl"),
         is_on: |cfg| cfg.read_reclaim.name() == "redftl",
-        acts: |stats| moved(stats, Cause::Replication),
+        acts: |stats| cause("replication").map_or(0, |cause| moved(stats, cause)),
     },
     Technique {
         name: "deals",
-        of: None,
+        of: Some("ftl.read_reclaim.redftl_plus"),
         set: |cfg| reclaim(cfg, "redftl_plus"),
         is_on: |cfg| cfg.read_reclaim.name() == "redftl_plus",
         acts: |stats| stats.ftl.dealt_pages.iter().sum(),

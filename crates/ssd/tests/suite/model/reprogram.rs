@@ -11,7 +11,7 @@ use ssd::sections::{ErrorModel, ProgramOrder, Reliability};
 /// Whether pages of a drive can be programmed over, and what that does to others be known; it is, then.
 pub fn can_reprogram(cfg: &mut DriveConfig) -> bool {
     let (bits, reclaim) = (cfg.geometry.bits_per_cell, read_reclaim::Policy::build(&cfg.read_reclaim));
-    let has_others = cfg.slc_blocks_per_lane() > 0 || cfg.replica_pages_per_block() > 0 || reclaim.deals();
+    let has_others = cfg.slc_blocks_per_lane() > 0 || cfg.replica_pages_per_block() > 0 || reclaim.spreads();
     if bits == 1 || has_others || copies(cfg) {
         return false;
     }

@@ -2,10 +2,9 @@
 
 use super::reprogram::can_reprogram;
 use super::techniques;
-use crate::support::every::{chosen, is_possible, select};
+use crate::support::every::{chosen, has, is_possible, select};
 use ssd::config::{Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
-use ssd::ftl::read_reclaim::redftl_plus::{self, Counters};
 use ssd::ftl::{gc_trigger, gc_victim, page_class, read_reclaim, sanitize, slc_cache, stream};
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
@@ -246,10 +245,14 @@ fn random_migration(cfg: &mut DriveConfig) {
 
 /// Any policy that moves data because of reads.
 fn random_read_reclaim(cfg: &mut DriveConfig, rng: &mut Rng) {
-    let policy = pick(rng, &names(&read_reclaim::FAMILY));
-    if policy == read_reclaim::redftl::NAME {
-        return random_redftl(cfg, rng);
+    // Where a technique was taken out its policies are drawn all the same: the others stay what they were.
+    const ALL: [&str; 7] = ["never", "block", "page_type", "lazy_exact", "redftl", "straw", "redftl_plus"];
+    assert!(names(&read_reclaim::FAMILY).iter().all(|name| ALL.contains(name)), "a policy that is not drawn");
+    let policy = pick(rng, &ALL);
+    if policy == "redftl" {
+        return techniques::random_redftl(cfg, rng);
     }
+    let policy = if has(&format!("ftl.read_reclaim.{policy}")) { policy } else { "never" };
     random_policy(cfg, "ftl.read_reclaim", policy, |key| {
         Some(match key {
             "max_reads" => Value::Integer(pick(rng, &[5, 40, 400])),
@@ -374,11 +377,12 @@ pub fn random_locked_replicas(rng: &mut Rng) -> DriveConfig {
     loop {
         let mut cfg = random_config(rng);
         random_aging(&mut cfg, rng);
-        random_redftl(&mut cfg, rng);
+        techniques::random_redftl(&mut cfg, rng);
         if rng.below(2) == 0 {
             weaken(&mut cfg);
         }
-        let fits = cfg.replica_pages_per_block() > 0 && random_sanitize(&mut cfg, rng);
+        let has_replicas = cfg.replica_pages_per_block() > 0 || !has("ftl.read_reclaim.redftl");
+        let fits = has_replicas && random_sanitize(&mut cfg, rng);
         if fits && make_room(&mut cfg) {
             return cfg;
         }
@@ -397,7 +401,7 @@ fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
         return false;
     }
     let replicates = cfg.replica_pages_per_block() > 0;
-    if policy == "scrub" && (replicates || cfg.read_reclaim.name() == redftl_plus::NAME) {
+    if policy == "scrub" && (replicates || cfg.read_reclaim.name() == "redftl_plus") {
         return false;
     }
     if policy == "scrub" {
@@ -498,17 +502,21 @@ pub fn choose_modes(cfg: &mut DriveConfig) {
 fn random_dealing(cfg: &mut DriveConfig) {
     let rng = &mut Rng::named(cfg.drive.seed, "model/dealing");
     if rng.below(4) == 0 {
-        let params = redftl_plus::Params {
-            max_reads: pick(rng, &[5, 40, 300]),
-            threshold_percent: pick(rng, &[50.0, 95.0]),
-            idle_after_us: pick(rng, &[5.0, 500.0, 10_000.0]),
-            pairing: rng.below(4) > 0,
-            empty_partner: rng.below(2) == 0,
-            page_types: rng.below(4) > 0,
-            counters: pick(rng, &[Counters::TwoLevel, Counters::Exact]),
-            ..redftl_plus::Params::default()
-        };
-        cfg.read_reclaim = params.into();
+        let values = [
+            ("max_reads", Value::Integer(pick(rng, &[5, 40, 300]))),
+            ("threshold_percent", Value::Float(pick(rng, &[50.0, 95.0]))),
+            ("idle_after_us", Value::Float(pick(rng, &[5.0, 500.0, 10_000.0]))),
+            ("pairing", Value::Bool(rng.below(4) > 0)),
+            ("empty_partner", Value::Bool(rng.below(2) == 0)),
+            ("page_types", Value::Bool(rng.below(4) > 0)),
+            ("counters", Value::Text(pick(rng, &["two_level", "exact"]).to_owned())),
+        ];
+        if has("ftl.read_reclaim.redftl_plus") {
+            cfg.read_reclaim = read_reclaim::Config::named("redftl_plus").expect("a policy");
+            for (key, value) in values {
+                cfg.read_reclaim.set(key, &value).expect("a parameter");
+            }
+        }
     }
     cfg.scheduling.reclaim = pick(rng, &[ReclaimOrder::Urgent, ReclaimOrder::Background]);
     cfg.scheduling.due_bypass_limit = pick(rng, &[1, 2, 100]);
@@ -559,31 +567,6 @@ pub fn weaken(cfg: &mut DriveConfig) {
     let disturb = &mut cfg.cells.disturb;
     disturb.erc_max.iter_mut().for_each(|erc| *erc /= 10.0);
     disturb.top_erc /= 10.0;
-}
-
-/// Replicas of pages read often, as many as the drive has room for.
-pub fn random_redftl(cfg: &mut DriveConfig, rng: &mut Rng) {
-    let replica_percent = pick(rng, &[10.0, 50.0, 70.0]);
-    let values = [
-        ("max_reads", Value::Integer(i128::from(pick(rng, &[20, 60, 400])))),
-        ("replica_percent", Value::Float(replica_percent)),
-        ("migration_percent", Value::Float(pick(rng, &[replica_percent + 2.0, 75.0, 95.0]))),
-        ("check_percent", Value::Float(pick(rng, &[1.0, 5.0, 30.0]))),
-        ("alpha", Value::Float(pick(rng, &[0.0, 0.5, 2.0]))),
-        ("block_rate", Value::Text(pick(rng, &["mean", "sum"]).to_owned())),
-        ("even_variation", Value::Float(pick(rng, &[0.0, 0.25, 2.0]))),
-        ("good_blocks_percent", Value::Float(pick(rng, &[3.0, 30.0, 100.0]))),
-    ];
-    cfg.read_reclaim.select("redftl").unwrap();
-    for (key, value) in values {
-        cfg.read_reclaim.set(key, &value).unwrap_or_else(|problem| panic!("redftl.{key}: {problem:?}"));
-    }
-    let pages = cfg.geometry.pages_per_block();
-    let limit = pick(rng, &[1, 2, 15]).min(pages / 2);
-    cfg.read_reclaim.set("replica_limit", &Value::Integer(i128::from(limit))).unwrap();
-    if !make_room(cfg) {
-        cfg.read_reclaim.set("replica_limit", &Value::Integer(0)).unwrap();
-    }
 }
 
 /// Whether the drive may run out of good blocks.

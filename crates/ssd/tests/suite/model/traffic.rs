@@ -3,11 +3,10 @@
 use super::chips::Chips;
 use super::hints::Sayings;
 use super::oracle::{Oracle, Verdict};
-use super::setup::{
-    choose_modes, pick, place_pages, random_aging, random_config, random_redftl, random_stream, weaken,
-};
+use super::setup::{choose_modes, pick, place_pages, random_aging, random_config, random_stream, weaken};
 use super::style::Style;
 use super::tally::Tally;
+use super::techniques;
 use super::thief::Thief;
 use cuts::Cutter;
 use spans::Spans;
@@ -100,7 +99,7 @@ impl Run {
         let mut rng = Rng::named(seed, "model/replicas");
         let mut cfg = random_config(&mut rng);
         random_aging(&mut cfg, &mut rng);
-        random_redftl(&mut cfg, &mut rng);
+        techniques::random_redftl(&mut cfg, &mut rng);
         if rng.below(2) == 0 {
             weaken(&mut cfg);
         }

@@ -1,6 +1,7 @@
 //! Reads without commands come to the same as reads by commands, in everything that is counted.
 
 use crate::reclaim::support::*;
+use crate::support::every::has;
 use ssd::rng::Rng;
 use ssd::sections::{MappingUnit, ProgramOrder};
 use ssd::{Drive, DriveConfig, Executor, Lba, OpCode, Status};
@@ -41,18 +42,19 @@ fn reads_without_commands_are_the_same_reads() {
         cfg.cell.program_order = ProgramOrder::Shadow;
         cfg
     };
-    let redftl = config("redftl", &[("max_reads", integer(300))]);
-    let plus = config("redftl_plus", &[("max_reads", integer(300))]);
+    let of_techniques = ["redftl", "redftl_plus"].map(|policy| {
+        has(&format!("ftl.read_reclaim.{policy}")).then(|| config(policy, &[("max_reads", integer(300))]))
+    });
+    let [redftl, plus] = of_techniques;
     let members = [
         (config("never", &[]), true),
         (small(config("never", &[])), true),
         (config("block", &[]), false),
         (small(straw("exact")), false),
         (straw("space_saving"), false),
-        (small(redftl), false),
-        (plus, false),
     ];
-    for (cfg, loses) in members {
+    let of_techniques = [redftl.map(small), plus].into_iter().flatten().map(|cfg| (cfg, false));
+    for (cfg, loses) in members.into_iter().chain(of_techniques) {
         let name = cfg.read_reclaim.name();
         let (plain, none, ends) = run(&cfg, false);
         let (quick, without, quick_ends) = run(&cfg, true);

@@ -3,6 +3,7 @@
 
 use ssd::DriveConfig;
 use ssd::config::{Field, Kind, Table, Value};
+use ssd::flash::op::Cause;
 use ssd::ftl::stream;
 use ssd::policy::{FAMILIES, FamilyInfo, PolicyInfo, family};
 use ssd::sections::{CellPart, ErrorModel, MappingUnit, Placement, ProgramOrder};
@@ -14,9 +15,24 @@ pub fn policies() -> impl Iterator<Item = (&'static FamilyInfo, &'static PolicyI
     all.filter(|(family, member)| is_possible(&family.section(), member.name))
 }
 
-/// Whether drives have a family: a technique may have been taken out (`cargo run -p xtask -- remove NAME`).
-pub fn has(section: &str) -> bool {
-    family(section).is_some()
+/// Whether drives have a family (`ftl.migration`) or a policy of one (`ftl.read_reclaim.redftl`): a technique may have
+/// been taken out (`cargo run -p xtask -- remove NAME`).
+pub fn has(path: &str) -> bool {
+    let has_policy =
+        |(section, policy)| family(section).is_some_and(|it| it.members.iter().any(|one| one.name == policy));
+    family(path).is_some() || path.rsplit_once('.').is_some_and(has_policy)
+}
+
+/// The cause of that name, if the drive has it.
+pub fn cause(name: &str) -> Option<Cause> {
+    Cause::ALL.into_iter().find(|cause| cause.name() == name)
+}
+
+/// Whether a text chooses a policy of a technique that was taken out.
+pub fn is_gone(text: &str) -> bool {
+    let chosen = |policy: &&str| text.contains(&format!("policy = \"{policy}\""));
+    let mut named = ["redftl", "redftl_plus"].into_iter().filter(chosen);
+    named.any(|policy| !has(&format!("ftl.read_reclaim.{policy}")))
 }
 
 /// The family that a policy cannot do without.

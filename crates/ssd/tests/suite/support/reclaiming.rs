@@ -85,5 +85,6 @@ impl Reads {
 pub fn moved(drive: &Drive) -> u64 {
     use ssd::flash::op::Cause;
     let units = &drive.stats().ftl.moved_units;
-    units[Cause::ReadReclaim as usize] + units[Cause::Replication as usize]
+    let replicated = every::cause("replication").map_or(0, |cause| units[cause as usize]);
+    units[Cause::ReadReclaim as usize] + replicated
 }

@@ -1,13 +1,14 @@
 //! redFTL+: disturbed blocks move to read-resistant blocks, which are programmed in a mode that is read at a lower pass
 //! voltage, together with the least-read block of the lane, the hottest data on the pages whose reads harm least.
 
-use super::{
-    Look, MAX_PAGE_TYPES, Member, PageRead, Partners, READ_ONE, ReadLimits, Setup, Size, Urgency, Want,
-    read_weights,
+use crate::ftl::read_reclaim::{
+    Look, MAX_PAGE_TYPES, Member, PageRead, READ_ONE, ReadLimits, Setup, Size, Urgency, Want, read_weights,
 };
+use crate::ftl::tables::Tables;
+use crate::ftl::tables::blocks::BlockState;
 use crate::restore::{Verdict, alike};
 use crate::snapshot::raw;
-use crate::units::{BlockId, Lpn, SimDuration};
+use crate::units::{BlockId, LaneId, Lpn, Pun, SimDuration};
 use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
@@ -101,6 +102,18 @@ fn mode_of(status: u8) -> u8 {
     status % SECOND
 }
 
+/// Calls `then` with every logical unit that lives in a physical block.
+fn each_live(look: &Look<'_>, mut then: impl FnMut(Lpn)) {
+    let pages = look.layout.pages_per_block / look.layout.span;
+    for units in (0..pages).map(|page| look.units_of(page)) {
+        let mut at = look.map.next_live(units.start, units.end);
+        while let Some(unit) = at {
+            then(look.map.stored(Pun(unit)));
+            at = look.map.next_live(unit + 1, units.end);
+        }
+    }
+}
+
 impl Policy {
     /// Builds it.
     pub fn new(params: &Params) -> Self {
@@ -137,6 +150,56 @@ impl Policy {
             self.status[at] = mode_of(self.status[at]) + samples * SECOND;
             self.sample_due = true;
         }
+    }
+
+    /// The block that moves with a disturbed one, if any: the least-read of its lane, the first of equals, reads of its
+    /// physical blocks together; of full blocks that nothing is done with.
+    pub(in crate::ftl) fn partner_of(
+        &self,
+        tables: &Tables,
+        lane: LaneId,
+        disturbed: BlockId,
+    ) -> Option<BlockId> {
+        let (layout, blocks) = (&tables.layout, &tables.blocks);
+        let movable = |&block: &BlockId| {
+            block != disturbed
+                && blocks.state(block) == BlockState::Closed
+                && blocks.programming(block) == 0
+                && blocks.leaving(block) == 0
+                && !blocks.is_failing(block)
+        };
+        let reads = |&block: &BlockId| -> u64 {
+            let members = (0..layout.span).map(|k| layout.member(block, k).block);
+            members.map(|physical| u64::from(self.counts[physical as usize])).sum()
+        };
+        let first = layout.first_block(lane).0;
+        (first..first + layout.blocks_per_lane).map(BlockId).filter(movable).min_by_key(reads)
+    }
+
+    /// Whether an empty block counts as the least-read: the disturbed one is dealt over two blocks alone.
+    pub(in crate::ftl) fn has_empty_partner(&self) -> bool {
+        self.params.empty_partner
+    }
+
+    /// The program mode in which data of a physical block is dealt: 1 for that of a normal block, 2 for that of a
+    /// read-resistant one (section 4.3.2).
+    pub(in crate::ftl) fn mode_after(&self, physical: u32) -> u8 {
+        let mode = if mode_of(self.status[physical as usize]) == 0 { 1 } else { 2 };
+        let highest = self.weights.len().min(usize::from(SECOND)) - 1;
+        mode.min(highest as u8)
+    }
+
+    /// How hot a unit is that is about to be dealt: the second level, or all reads; both levels begin again.
+    pub(in crate::ftl) fn take_heat(&mut self, lpn: Lpn) -> u32 {
+        if let Some(levels) = self.levels.get_mut(lpn.index()) {
+            return u32::from(core::mem::take(levels) / SECOND);
+        }
+        self.reads.get_mut(lpn.index()).map_or(0, core::mem::take)
+    }
+
+    /// A physical block is opened in a program mode, to be dealt over, or is given back as it was.
+    pub(in crate::ftl) fn on_open(&mut self, physical: u32, mode: u8) {
+        self.status[physical as usize] = mode;
     }
 }
 
@@ -194,7 +257,7 @@ impl Member for Policy {
         if self.counts[at] / READ_ONE < self.background.at(look.cycles) {
             return None;
         }
-        Some(Want::deal(self.mode_after(look.at.block), self.params.pairing))
+        Some(Want::spread(self.mode_after(look.at.block), self.params.pairing))
     }
 
     /// Counts from zero; what fills the block next does so in the normal mode, unless it is opened otherwise.
@@ -213,7 +276,7 @@ impl Member for Policy {
         4 * words + self.status.len() + self.levels.len()
     }
 
-    fn deals(&self) -> bool {
+    fn spreads(&self) -> bool {
         true
     }
 
@@ -234,42 +297,11 @@ impl Member for Policy {
     /// Saturated counters of the first level add one to the second, and all of the first begin again (section 4.3.4).
     fn sample(&mut self, look: &Look<'_>) {
         self.sample_due = false;
-        look.each_live(|lpn| {
+        each_live(look, |lpn| {
             let levels = &mut self.levels[lpn.index()];
             let (first, second) = (*levels % SECOND, *levels / SECOND);
             *levels = (second + u8::from(first == FULL)).min(FULL) * SECOND;
         });
-    }
-
-    /// The least-read block, the first of equals: reads of its physical blocks together.
-    fn partner(&self, partners: &Partners<'_>) -> Option<BlockId> {
-        let reads = |&block: &BlockId| -> u64 {
-            partners.members(block).map(|physical| u64::from(self.counts[physical as usize])).sum()
-        };
-        partners.each().min_by_key(reads)
-    }
-
-    fn empty_partner(&self) -> bool {
-        self.params.empty_partner
-    }
-
-    /// Mode 1 for data of a normal block, mode 2 for that of a read-resistant one (section 4.3.2).
-    fn mode_after(&self, physical: u32) -> u8 {
-        let mode = if mode_of(self.status[physical as usize]) == 0 { 1 } else { 2 };
-        let highest = self.weights.len().min(usize::from(SECOND)) - 1;
-        mode.min(highest as u8)
-    }
-
-    /// The second level, or all reads; both levels begin again.
-    fn take_heat(&mut self, lpn: Lpn) -> u32 {
-        if let Some(levels) = self.levels.get_mut(lpn.index()) {
-            return u32::from(core::mem::take(levels) / SECOND);
-        }
-        self.reads.get_mut(lpn.index()).map_or(0, core::mem::take)
-    }
-
-    fn on_open(&mut self, physical: u32, mode: u8) {
-        self.status[physical as usize] = mode;
     }
 
     fn idle_after_ns(&self) -> Option<u64> {
@@ -308,7 +340,6 @@ mod tests {
     use crate::ftl::tables::replicas::Replicas;
     use crate::nand::Chip;
     use crate::nand::cell::CellModel;
-    use crate::units::Pun;
 
     /// TLCbase of redFTL table 5, on blocks of 2 wordlines.
     fn policy(params: Params) -> (Policy, DriveConfig) {

@@ -1,0 +1,114 @@
+//! Jobs of techniques' own, handed on: a lane has one at a time, and `work` knows in which there is one.
+
+use super::{Ended, OwnStep, Reach, TakenUp, Technique, Techniques, Which, Wish};
+use crate::flash::op::UnitRef;
+use crate::ftl::tables::Tables;
+use crate::ftl::work::walk::PageUnits;
+use crate::units::{BlockId, LaneId, Pun};
+
+macro_rules! jobs {
+    (
+        @techniques { $(
+            $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
+            $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
+        )* }
+        @members { $(
+            $(#[$told:meta])* $technique:ident : $type:ident = $key:literal,
+                member of $family:ident $member:ident : $variant:ident in $file:literal
+                $(, cause $its:ident($at:literal) $says:literal)?;
+        )* }
+    ) => {
+        jobs! { @all $($folder)* $($technique)* }
+    };
+    (@all $($folder:ident)*) => {
+        #[allow(unused_variables, unused_mut)] // the list may be empty
+        impl Techniques {
+            /// See [`Technique::take_up`]: of the first in the list that does not refuse.
+            pub(in crate::ftl) fn take_up(
+                &mut self,
+                lane: LaneId,
+                wish: &Wish,
+                to_spare: u32,
+                reach: Reach<'_>,
+            ) -> TakenUp {
+                let Reach { tables, work, policy } = reach;
+                $(if self.has(Which::$folder) {
+                    let reach = Reach { tables, work: &mut *work, policy: &mut *policy };
+                    let found = self.$folder.take_up(lane, wish, to_spare, reach);
+                    if !matches!(found, TakenUp::NoBlocks) {
+                        return found;
+                    }
+                })*
+                TakenUp::NoBlocks
+            }
+
+            /// See [`Technique::works_in`].
+            pub(in crate::ftl) fn work_in(&self, lane: LaneId) -> bool {
+                false $(|| self.has(Which::$folder) && self.$folder.works_in(lane))*
+            }
+
+            /// See [`Technique::opened`].
+            pub(in crate::ftl) fn opened(&mut self, lane: LaneId, block: BlockId, reach: Reach<'_>) {
+                $(if self.has(Which::$folder) && self.$folder.works_in(lane) {
+                    return self.$folder.opened(lane, block, reach);
+                })*
+            }
+
+            /// See [`Technique::step`].
+            pub(in crate::ftl) fn step(
+                &mut self,
+                lane: LaneId,
+                tables: &Tables,
+                may: (bool, u32),
+                units: &mut PageUnits,
+            ) -> OwnStep {
+                $(if self.has(Which::$folder) && self.$folder.works_in(lane) {
+                    return self.$folder.step(lane, tables, may, units);
+                })*
+                OwnStep::Done
+            }
+
+            /// See [`Technique::reads`].
+            pub(in crate::ftl) fn read(&self, lane: LaneId, block: BlockId) -> bool {
+                false $(|| self.has(Which::$folder) && self.$folder.reads(lane, block))*
+            }
+
+            /// See [`Technique::arrived`].
+            pub(in crate::ftl) fn arrived(&mut self, lane: LaneId, unit: &UnitRef, lives: bool) {
+                $(if self.has(Which::$folder) { self.$folder.arrived(lane, unit, lives); })*
+            }
+
+            /// See [`Technique::gives_up`].
+            pub(in crate::ftl) fn give_up(&mut self, lane: LaneId, block: BlockId) -> bool {
+                let mut is_given_up = false;
+                $(if self.has(Which::$folder) { is_given_up |= self.$folder.gives_up(lane, block); })*
+                is_given_up
+            }
+
+            /// See [`Technique::end`].
+            pub(in crate::ftl) fn end(&mut self, lane: LaneId, reach: Reach<'_>) -> Option<Ended> {
+                $(if self.has(Which::$folder) && self.$folder.works_in(lane) {
+                    return self.$folder.end(lane, reach);
+                })*
+                None
+            }
+
+            /// See [`Technique::filled`].
+            pub(in crate::ftl) fn filled(&self, lane: LaneId, block: BlockId) -> Option<u32> {
+                $(if self.has(Which::$folder) && let Some(pages) = self.$folder.filled(lane, block) {
+                    return Some(pages);
+                })*
+                None
+            }
+
+            /// See [`Technique::in_controller`].
+            pub(in crate::ftl) fn in_controller(&self) -> Vec<Pun> {
+                let mut all = Vec::new();
+                $(all.extend(self.$folder.in_controller());)*
+                all
+            }
+        }
+    };
+}
+
+techniques! { jobs! {} }
