@@ -8,13 +8,14 @@ use crate::executor::Executor;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::write::waits::Lack;
-use crate::ftl::{Ftl, IdleWork};
+use crate::ftl::{Ftl, IdleWork, Media};
 use crate::host::{Below, Host};
 use crate::nand::Outcome;
 use crate::restore::{MOST, Verdict, ensure};
 use crate::signals::{Command, Reason, Status};
 use crate::silence::Silence;
 use crate::stats::Stats;
+use crate::timers::Timer;
 use crate::units::{CommandId, Lba, OpId, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -37,10 +38,8 @@ impl State {
         ensure(self.now.0 < MOST, "the drive's time")?;
         ensure(self.counted_since <= self.now && self.flash.now <= self.now, "the drive's time")?;
         let due = self.events.restored(fresh.events, self.now)?;
-        self.silence.check_due(&due, self.now)?;
+        self.silence.restored(self.now)?;
         let layout = fresh.ftl.moves.media.tables.layout.clone();
-        let looks = due.iter().filter(|event| event.1 == EventKind::LocksDue).count();
-        ensure(looks == usize::from(self.ftl.moves.media.locks.lists.timer), "looks at locks that wait")?;
         self.flash.restored(fresh.flash, &|op| layout.check_op(op))?;
         self.flash.check_due(&due)?;
         self.flash.set_instant(self.executor == Executor::Functional);
@@ -113,8 +112,24 @@ impl State {
         self.apply_executor(executor);
     }
 
+    /// A timer rings: whose it is looks again.
     #[cold]
     #[inline(never)]
+    fn on_timer(&mut self, id: u32) {
+        match self.events.ring(id) {
+            Timer::Gather => {
+                let (host, mut below) = self.split();
+                host.on_gather_timeout(&mut below);
+            }
+            Timer::Cleaning => self.on_idle_check(IdleWork::Cleaning),
+            Timer::Reclaim => self.on_idle_check(IdleWork::Reclaim),
+            Timer::Locks => {
+                let Media { locks, tables, work, .. } = &mut self.ftl.moves.media;
+                locks.on_locks_due(tables, work);
+            }
+        }
+    }
+
     fn on_idle_check(&mut self, work: IdleWork) {
         let is_silent = self.host.working() == 0;
         let State { ftl, flash, events, silence, now, .. } = self;
@@ -200,13 +215,7 @@ impl State {
                 // Of an operation that has gone on and is not over nobody has to hear.
                 is_news = !self.flash.done.is_empty();
             }
-            EventKind::IdleCheck => self.on_idle_check(IdleWork::ALL[id as usize]),
-            EventKind::LocksDue => self
-                .ftl
-                .moves
-                .media
-                .locks
-                .on_locks_due(&self.ftl.moves.media.tables, &mut self.ftl.moves.media.work),
+            EventKind::Timer => self.on_timer(id),
             _ => {
                 let (host, mut below) = self.split();
                 let command = CommandId(id);
@@ -214,8 +223,7 @@ impl State {
                     EventKind::Arrive => host.on_arrive(command, &mut below),
                     EventKind::Fetched => host.on_fetched(command, &mut below),
                     EventKind::DataIn => host.on_data_in(command, &mut below),
-                    EventKind::Complete => host.on_complete(command, &mut below),
-                    _ => host.on_gather_timeout(&mut below),
+                    _ => host.on_complete(command, &mut below),
                 }
             }
         }
@@ -333,7 +341,8 @@ impl State {
                 }
                 if LOCKS
                     && (self.ftl.moves.media.waits.is_watched()
-                        || self.ftl.moves.media.locks.lists.lack_timer())
+                        || !self.events.is_set(Timer::Locks)
+                            && self.ftl.moves.media.locks.lists.has_deferred())
                     && self.tend_locks()
                 {
                     continue;
@@ -379,8 +388,7 @@ impl State {
         if let Some(at) = self.ftl.moves.media.locks.lists.next_at()
             && self.executor == Executor::Timed
         {
-            self.ftl.moves.media.locks.lists.timer = true;
-            self.events.push(at.max(self.now), EventKind::LocksDue, 0);
+            self.events.set(Timer::Locks, at.max(self.now));
         }
         if self.ftl.moves.media.work.has_new_candidates() || !self.ftl.moves.media.outbox.is_empty() {
             return true;

@@ -4,7 +4,8 @@
 //! microsecond, found and emptied again without a comparison in most cases. What is due later waits in a heap until
 //! the wheel reaches it.
 
-use crate::restore::{MOST, ensure};
+use crate::restore::{MOST, distinct, ensure};
+use crate::timers::Timer;
 use crate::units::{NONE, SimTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Reverse;
@@ -30,19 +31,15 @@ pub enum EventKind {
     OutDone,
     /// A busy channel becomes free while somebody waits (id: channel).
     ChannelFree,
-    /// Data gathered for a page has waited long enough (id: 0).
-    GatherTimeout,
-    /// The drive may have been idle for long enough (id: for what, see `ftl::IdleWork`).
-    IdleCheck,
     /// The controller has decoded a page, or has failed to (id: operation).
     Decoded,
-    /// Copies that moves have killed may have waited long enough for their locks (id: 0).
-    LocksDue,
+    /// A timer rings (id: which, see [`Timer`]).
+    Timer,
 }
 
 /// By number; the places beyond the last are never asked for.
 const KINDS: [EventKind; 1 << KIND_BITS] = {
-    let mut kinds = [EventKind::LocksDue; 1 << KIND_BITS];
+    let mut kinds = [EventKind::Timer; 1 << KIND_BITS];
     kinds[0] = EventKind::Arrive;
     kinds[1] = EventKind::Fetched;
     kinds[2] = EventKind::DataIn;
@@ -51,9 +48,7 @@ const KINDS: [EventKind; 1 << KIND_BITS] = {
     kinds[5] = EventKind::InDone;
     kinds[6] = EventKind::OutDone;
     kinds[7] = EventKind::ChannelFree;
-    kinds[8] = EventKind::GatherTimeout;
-    kinds[9] = EventKind::IdleCheck;
-    kinds[10] = EventKind::Decoded;
+    kinds[8] = EventKind::Decoded;
     kinds
 };
 
@@ -100,6 +95,8 @@ pub struct EventQueue {
     /// Events beyond the wheel: time, order of their coming, kind, id.
     far: BinaryHeap<Reverse<(SimTime, u64, EventKind, u32)>>,
     sequence: u64,
+    /// A bit for each timer that is set.
+    timers: u8,
 }
 
 impl EventQueue {
@@ -115,6 +112,7 @@ impl EventQueue {
             far_from: u64::MAX,
             far: BinaryHeap::with_capacity(capacity),
             sequence: 0,
+            timers: 0,
         };
         (0..capacity).for_each(|_| queue.make_room());
         queue
@@ -145,6 +143,27 @@ impl EventQueue {
         if first != NONE {
             self.sort_in(slot, node, first, at);
         }
+    }
+
+    /// Whether a timer is set.
+    #[inline]
+    pub fn is_set(&self, timer: Timer) -> bool {
+        self.timers >> timer as u8 & 1 == 1
+    }
+
+    /// Sets a timer, not before the last event taken; if it is set already, it stays as it is.
+    pub fn set(&mut self, timer: Timer, at: SimTime) {
+        if !self.is_set(timer) {
+            self.timers |= 1 << timer as u8;
+            self.push(at, EventKind::Timer, timer as u32);
+        }
+    }
+
+    /// A timer has rung: which.
+    pub fn ring(&mut self, id: u32) -> Timer {
+        let timer = Timer::ALL[id as usize];
+        self.timers &= !(1 << timer as u8);
+        timer
     }
 
     /// Moves the first node of a slot behind all that are not later.
@@ -267,6 +286,9 @@ impl EventQueue {
         ensure(events.is_sorted_by_key(|event| event.0), "the order of events")?;
         let can_be = |event: &Event| event.0 >= now && event.0.0 < MOST && event.2 >> ID_BITS == 0;
         ensure(events.iter().all(can_be), "an event")?;
+        let timers = events.iter().filter(|event| event.1 == EventKind::Timer).map(|event| event.2);
+        let set = distinct("timers", timers, Timer::ALL.len())?;
+        self.timers = Timer::ALL.iter().map(|&timer| u8::from(set[timer as usize]) << timer as u8).sum();
         self.base = now.0 >> SLOT_BITS;
         events.iter().for_each(|&(at, kind, id)| self.push(at, kind, id));
         Ok(events)
@@ -304,7 +326,7 @@ mod tests {
 
     #[test]
     fn kinds_are_listed_in_order() {
-        let last = EventKind::LocksDue as usize;
+        let last = EventKind::Timer as usize;
         assert!(KINDS.iter().enumerate().all(|(i, &kind)| kind as usize == i.min(last)));
     }
 
@@ -317,7 +339,7 @@ mod tests {
         for i in 0..5_000 {
             let most = 1 + rng.below(reach);
             let at = now + u64::from(rng.below(most));
-            queue.push(SimTime(at), KINDS[i as usize % 11], i);
+            queue.push(SimTime(at), KINDS[i as usize % 9], i);
             let place = expected.partition_point(|&(other, _)| other <= at);
             expected.insert(place, (at, i));
             // More come than go in the first half.

@@ -1,9 +1,10 @@
 //! The host's silence: since when it lasts, and what the firmware may begin because of it.
 
-use crate::events::{EventKind, EventQueue};
+use crate::events::EventQueue;
 use crate::flash::Flash;
 use crate::ftl::{Ftl, IdleWork};
-use crate::restore::{Verdict, distinct, ensure};
+use crate::restore::{Verdict, ensure};
+use crate::timers::Timer;
 use crate::units::SimTime;
 use serde::{Deserialize, Serialize};
 
@@ -12,10 +13,16 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Silence {
     /// The host has been silent since then.
     since: SimTime,
-    /// For each [`IdleWork`]: a check is scheduled.
-    checks: [bool; IdleWork::ALL.len()],
     /// For each [`IdleWork`]: the host has been silent for so long.
     felt: [bool; IdleWork::ALL.len()],
+}
+
+/// The timer of work that begins when the host is silent.
+fn timer_of(work: IdleWork) -> Timer {
+    match work {
+        IdleWork::Cleaning => Timer::Cleaning,
+        IdleWork::Reclaim => Timer::Reclaim,
+    }
 }
 
 impl Silence {
@@ -39,12 +46,8 @@ impl Silence {
     pub fn begin(&mut self, timed: bool, (now, events): (SimTime, &mut EventQueue), ftl: &Ftl) {
         self.since = now;
         for work in IdleWork::ALL {
-            if !self.checks[work as usize]
-                && let Some(ns) = ftl.idle_after_ns(work)
-                && timed
-            {
-                self.checks[work as usize] = true;
-                events.push(SimTime(now.0 + ns), EventKind::IdleCheck, work as u32);
+            if timed && let Some(ns) = ftl.idle_after_ns(work) {
+                events.set(timer_of(work), SimTime(now.0 + ns));
             }
         }
     }
@@ -58,26 +61,20 @@ impl Silence {
         ftl: &mut Ftl,
         flash: &mut Flash,
     ) {
-        self.checks[work as usize] = false;
         let Some(ns) = ftl.idle_after_ns(work) else { return };
         let due = SimTime(self.since.0 + ns);
         if !is_silent {
             return;
         }
         if due > now {
-            self.checks[work as usize] = true;
-            events.push(due, EventKind::IdleCheck, work as u32);
-            return;
+            return events.set(timer_of(work), due);
         }
         self.felt[work as usize] = true;
         ftl.set_idle(flash, work, true);
     }
 
-    /// Of a restored drive: it began before now, and the checks are due that it says are; `due` are all events.
-    pub fn check_due(&self, due: &[(SimTime, EventKind, u32)], now: SimTime) -> Verdict {
-        ensure(self.since <= now, "the drive's time")?;
-        let checks = due.iter().filter(|event| event.1 == EventKind::IdleCheck).map(|event| event.2);
-        let checks = distinct("looks at silence", checks, IdleWork::ALL.len())?;
-        ensure(checks[..] == self.checks, "looks at silence")
+    /// Of a restored drive: it began before now.
+    pub fn restored(&self, now: SimTime) -> Verdict {
+        ensure(self.since <= now, "the drive's time")
     }
 }

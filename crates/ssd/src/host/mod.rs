@@ -344,7 +344,6 @@ impl Host {
 
     /// Data for a page has waited long enough.
     pub fn on_gather_timeout(&mut self, b: &mut Below<'_>) {
-        self.programs.gather_scheduled = false;
         self.flush_some(b);
     }
 

@@ -5,7 +5,6 @@ use super::commands::Commands;
 use super::slots::Slots;
 use super::staging::SlotState;
 use super::writes::Writes;
-use crate::events::EventKind;
 use crate::ftl::Paged;
 use crate::ftl::write::waits::Lack;
 use crate::ftl::{End, Found, Programmed};
@@ -14,6 +13,7 @@ use crate::observe::Effect;
 use crate::restore::{MOST, Verdict, ensure};
 use crate::sections::Sections;
 use crate::signals::Status;
+use crate::timers::Timer;
 use crate::units::{CommandId, OpId, SimTime, SlotId};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,6 @@ pub(super) struct Programs {
     at_most: u32,
     /// Until when the page now gathering may wait; zero if none does.
     gather_until: SimTime,
-    pub gather_scheduled: bool,
 }
 
 impl Programs {
@@ -39,7 +38,6 @@ impl Programs {
             under_way: 0,
             at_most: cfg.host_programs_at_most(),
             gather_until: SimTime::ZERO,
-            gather_scheduled: false,
         }
     }
 
@@ -125,9 +123,8 @@ impl Programs {
         if self.gather_until == SimTime::ZERO {
             self.gather_until = SimTime(b.now.0 + slots.rules.gather_ns);
         }
-        if !self.gather_scheduled && b.now < self.gather_until {
-            self.gather_scheduled = true;
-            b.schedule(self.gather_until.since(b.now), EventKind::GatherTimeout, 0);
+        if b.now < self.gather_until {
+            b.events.set(Timer::Gather, self.gather_until);
         }
         b.now >= self.gather_until
     }

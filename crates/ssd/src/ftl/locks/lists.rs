@@ -51,8 +51,6 @@ pub(crate) struct Lists {
     pub(super) deferred: VecDeque<(BlockId, SimTime)>,
     /// For how long they do at most.
     batch_ns: u64,
-    /// A look at them is scheduled.
-    pub timer: bool,
     /// Locks go without moves.
     is_alone: bool,
     /// Pages looked at so far.
@@ -77,7 +75,6 @@ impl Lists {
             lanes: (0..lanes).map(lane).collect(),
             deferred: VecDeque::with_capacity(blocks),
             batch_ns: manner.rules.batch_ns,
-            timer: false,
             is_alone: manner.is_alone(),
             #[cfg(test)]
             looks: 0,
@@ -290,15 +287,15 @@ impl Lists {
         if since.0 + self.batch_ns <= now.0 { self.end_wait() } else { None }
     }
 
-    /// Whether a block waits for the end of its job and nobody looks when it has waited long enough.
+    /// Whether a block waits for the end of its job.
     #[inline]
-    pub fn lack_timer(&self) -> bool {
-        !self.timer && !self.deferred.is_empty()
+    pub fn has_deferred(&self) -> bool {
+        !self.deferred.is_empty()
     }
 
-    /// When that is.
+    /// When the first of them has waited long enough.
     pub fn next_at(&self) -> Option<SimTime> {
-        let (_, since) = self.deferred.front().filter(|_| self.lack_timer())?;
+        let (_, since) = self.deferred.front()?;
         Some(SimTime(since.0 + self.batch_ns))
     }
 

@@ -402,7 +402,6 @@ impl Locks {
 
     /// Blocks that have waited long enough for the end of their job are looked at.
     pub fn on_locks_due(&mut self, tables: &Tables, work: &mut Work) {
-        self.lists.timer = false;
         while let Some(block) = self.lists.end_long_wait(self.clocks.now) {
             self.list_all(tables, work, block);
         }
