@@ -464,7 +464,8 @@ impl AgeStep {
         ftl: &mut Ftl,
         flash: &mut Flash,
     ) -> Result<(), AgeError> {
-        let seen = (0..).zip(ftl.moves.media.tables.blocks.erase_counts()).find(|(_, seen)| *seen > to);
+        let media = &mut ftl.moves.media;
+        let seen = (0..).zip(media.tables.blocks.erase_counts()).find(|(_, seen)| *seen > to);
         if let Some((block, seen)) = seen {
             return Err(AgeError::CyclesGoDown { block, seen, to });
         }
@@ -492,15 +493,15 @@ impl AgeStep {
         chip.cycle_to(to, dwell);
         for counted in (0..).zip(before).filter(|(_, before)| *before < to) {
             let (physical, before) = counted;
-            ftl.moves.media.techniques.shown(
+            media.techniques.shown(
                 physical,
                 Shown::Cycled { before, ticks: rest },
                 chip,
-                &mut ftl.moves.media.work.counts,
+                &mut media.work.counts,
             );
         }
-        ftl.moves.media.reclaim.forget_reads_of_younger(&ftl.moves.media.tables, to);
-        for block in (0..ftl.moves.media.tables.layout.blocks()).map(BlockId) {
+        media.reclaim.forget_reads_of_younger(&media.tables, to);
+        for block in (0..media.tables.layout.blocks()).map(BlockId) {
             ftl.set_erase_count(flash, block, to);
         }
         Ok(())
@@ -532,6 +533,7 @@ impl AgeStep {
         ftl: &mut Ftl,
         flash: &mut Flash,
     ) -> Result<(), AgeError> {
+        let media = &mut ftl.moves.media;
         let chip = &mut flash.chip;
         if !chip.can_disturb(reads, wordline) {
             return Err(AgeError::BeyondTables {
@@ -540,13 +542,7 @@ impl AgeStep {
             });
         }
         chip.disturb(reads, wordline);
-        ftl.moves.media.reclaim.note_disturb(
-            &ftl.moves.media.tables,
-            &mut ftl.moves.media.work,
-            flash,
-            reads,
-            wordline,
-        );
+        media.reclaim.note_disturb(&media.tables, &mut media.work, flash, reads, wordline);
         Ok(())
     }
 }

@@ -67,7 +67,8 @@ impl Blocks<'_> {
 
     /// The lanes and what is in them. Takes a look at every block.
     pub fn lanes(self) -> Lanes {
-        let (layout, blocks) = (&self.ftl.moves.media.tables.layout, &self.ftl.moves.media.tables.blocks);
+        let media = &self.ftl.moves.media;
+        let (layout, blocks) = (&media.tables.layout, &media.tables.blocks);
         let mut lanes = Lanes {
             blocks: layout.blocks_per_lane,
             units: layout.data_units_per_block(),
@@ -83,13 +84,14 @@ impl Blocks<'_> {
 
     /// Mapping units that consecutive writes put in one lane before they go on to the next.
     pub fn stripe_units(self) -> u32 {
-        self.ftl.moves.media.tables.layout.pages_per_turn * self.ftl.moves.media.tables.layout.units_per_page
+        let media = &self.ftl.moves.media;
+        media.tables.layout.pages_per_turn * media.tables.layout.units_per_page
     }
 
     /// Pages that can hold data.
     pub fn pages(self) -> u64 {
-        u64::from(self.ftl.moves.media.tables.layout.blocks())
-            * u64::from(self.ftl.moves.media.tables.layout.pages_per_block)
+        let media = &self.ftl.moves.media;
+        u64::from(media.tables.layout.blocks()) * u64::from(media.tables.layout.pages_per_block)
     }
 
     /// Erase counts of all that are in use.

@@ -36,7 +36,7 @@ impl Contents<'_> {
 
     /// Whether a unit of flash holds the data of a logical unit as it is now: where that is mapped to, or a replica.
     pub fn lives_at(self, lpn: Lpn, unit: Pun) -> bool {
-        [self.ftl.moves.media.tables.map.lookup(lpn), self.ftl.moves.media.tables.replicas.get(lpn)]
-            .contains(&unit)
+        let media = &self.ftl.moves.media;
+        [media.tables.map.lookup(lpn), media.tables.replicas.get(lpn)].contains(&unit)
     }
 }

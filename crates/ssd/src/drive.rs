@@ -272,12 +272,9 @@ impl Drive {
     /// [`Drive::prefetch`]: it looks the mapping up.
     #[inline]
     pub fn prefetch_read(&self, lba: Lba) {
+        let media = &self.state.ftl.moves.media;
         let lpn = self.state.host.unit_of(lba.0);
-        self.state.ftl.moves.media.reclaim.prefetch_read(
-            &self.state.ftl.moves.media.tables,
-            &self.state.flash,
-            lpn as u32,
-        );
+        media.reclaim.prefetch_read(&media.tables, &self.state.flash, lpn as u32);
     }
 
     /// Whether time passes.

@@ -378,14 +378,11 @@ impl State {
         if host.waits_for_locks() {
             host.after_locks(false, &mut below);
         }
-        if self.ftl.moves.media.locks.renewals.are_on() {
-            self.ftl.moves.media.locks.renew_locks(
-                &self.ftl.moves.media.tables,
-                &mut self.ftl.moves.media.work,
-                self.now,
-            );
+        let Media { locks, tables, work, .. } = &mut self.ftl.moves.media;
+        if locks.renewals.are_on() {
+            locks.renew_locks(tables, work, self.now);
         }
-        if let Some(at) = self.ftl.moves.media.locks.lists.next_at()
+        if let Some(at) = locks.lists.next_at()
             && self.executor == Executor::Timed
         {
             self.events.set(Timer::Locks, at.max(self.now));
@@ -406,15 +403,9 @@ impl State {
         if self.ftl.retry_locks(&mut self.flash) {
             return true;
         }
-        let given_up = self
-            .ftl
-            .moves
-            .media
-            .locks
-            .exposed
-            .has_given_up(&self.ftl.moves.media.tables.layout, &self.ftl.moves.media.tables.blocks);
-        let reason =
-            if given_up { Reason::NotSanitized } else { self.ftl.moves.media.tables.blocks.why_no_room() };
+        let Media { locks, tables, .. } = &self.ftl.moves.media;
+        let given_up = locks.exposed.has_given_up(&tables.layout, &tables.blocks);
+        let reason = if given_up { Reason::NotSanitized } else { tables.blocks.why_no_room() };
         let (host, mut below) = self.split();
         host.end_in_read_only(reason, &mut below);
         host.after_locks(true, &mut below);
@@ -540,10 +531,8 @@ impl State {
         let (host, mut below) = self.split();
         let status = host.read_at_once(lba, sectors, &mut below)?;
         let ftl = &self.ftl;
-        if ftl.moves.media.work.has_new_candidates()
-            || ftl.moves.media.waits.has_come(Lack::Page)
-            || !ftl.moves.media.outbox.is_empty()
-        {
+        let media = &ftl.moves.media;
+        if media.work.has_new_candidates() || media.waits.has_come(Lack::Page) || !media.outbox.is_empty() {
             self.settle();
         }
         self.fall_silent();
@@ -564,14 +553,15 @@ impl State {
 
     pub(crate) fn counted(&self) -> Stats {
         let State { host, ftl, flash, now, counted_since, .. } = self;
+        let media = &ftl.moves.media;
         Stats {
             since: *counted_since,
             until: *now,
             host: *host.counts(),
-            ftl: ftl.moves.media.work.counts.clone(),
+            ftl: media.work.counts.clone(),
             flash: flash.counts_until(*now),
-            unit_bytes: ftl.moves.media.tables.layout.unit_bytes,
-            units_per_page: ftl.moves.media.tables.layout.units_per_page,
+            unit_bytes: media.tables.layout.unit_bytes,
+            units_per_page: media.tables.layout.units_per_page,
             cells_age: flash.chip.ages(),
         }
     }

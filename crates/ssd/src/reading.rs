@@ -42,18 +42,18 @@ impl Reading {
     /// Looks at a drive anew. The first look allocates.
     pub fn take(&mut self, drive: &Drive) {
         let (state, now) = (&drive.state, drive.now());
+        let media = &state.ftl.moves.media;
         self.at = now;
         self.totals.clear();
         let mut tell = |total| self.totals.push(total);
         state.host.counts().each_total(&mut tell);
-        state.ftl.moves.media.work.counts.each_total(&mut tell);
+        media.work.counts.each_total(&mut tell);
         state.flash.record.counts.each_total(&mut tell);
         for cause in Cause::ALL {
             self.programmed_pages[cause as usize] = state.flash.record.counts.pages_programmed(cause);
         }
-        let lanes = (0..state.ftl.moves.media.tables.layout.lanes).map(LaneId);
-        self.free_blocks =
-            lanes.map(|lane| u64::from(state.ftl.moves.media.space.allocator.free(lane))).sum();
+        let lanes = (0..media.tables.layout.lanes).map(LaneId);
+        self.free_blocks = lanes.map(|lane| u64::from(media.space.allocator.free(lane))).sum();
         self.dirty_units = state.host.dirty_units();
         self.commands = drive.outstanding() as u32;
         state.flash.read_busy(now, &mut self.dies, &mut self.channels_ns);

@@ -25,9 +25,10 @@ impl Reports<'_> {
     /// page.
     pub fn sanitize(self) -> SanitizeReport {
         let State { ftl, flash, now, .. } = self.state;
+        let media = &ftl.moves.media;
         SanitizeReport {
-            open: ftl.moves.media.locks.open_exposures(&ftl.moves.media.tables.layout, *now),
-            lost_pages: ftl.moves.media.locks.manner.lost_pages(&ftl.moves.media.tables, flash),
+            open: media.locks.open_exposures(&media.tables.layout, *now),
+            lost_pages: media.locks.manner.lost_pages(&media.tables, flash),
         }
     }
 

@@ -115,11 +115,8 @@ impl Commands {
 
     #[cold]
     fn answer_when_locked(&mut self, id: CommandId, b: &mut Below<'_>) {
-        match b.ftl.moves.media.locks.wait_for_locks(
-            &b.ftl.moves.media.tables,
-            &mut b.ftl.moves.media.work,
-            &mut b.ftl.moves.media.waits,
-        ) {
+        let media = &mut b.ftl.moves.media;
+        match media.locks.wait_for_locks(&media.tables, &mut media.work, &mut media.waits) {
             Some(ticket) => {
                 self.table.get_mut(id).flush = ticket;
                 self.unlocked.push(&mut self.table, id);

@@ -27,7 +27,8 @@ impl Slots {
     /// A slot takes what it lacks from flash.
     #[inline]
     pub fn fill_class_from_flash(&mut self, slot: SlotId, from: Source, b: &Below<'_>) {
-        if b.ftl.moves.media.locks.are_on() && b.ftl.moves.media.tables.is_secured(from) {
+        let media = &b.ftl.moves.media;
+        if media.locks.are_on() && media.tables.is_secured(from) {
             self.secure(slot, Hints::SECURE);
         }
     }
@@ -35,11 +36,11 @@ impl Slots {
     /// A slot holds what was read, and nothing else.
     #[inline]
     pub fn take_class_from_flash(&mut self, slot: SlotId, from: Source, b: &Below<'_>) {
-        if b.ftl.moves.media.locks.are_on()
+        let media = &b.ftl.moves.media;
+        if media.locks.are_on()
             && let Some(said) = self.said.get_mut(slot.index())
         {
-            said.hints.class =
-                if b.ftl.moves.media.tables.is_secured(from) { Hints::SECURE } else { Hints::INSECURE };
+            said.hints.class = if media.tables.is_secured(from) { Hints::SECURE } else { Hints::INSECURE };
         }
     }
 

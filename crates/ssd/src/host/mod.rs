@@ -477,10 +477,10 @@ impl Host {
     /// command must do it: because something is under way, is kept in DRAM or is not on flash.
     #[inline]
     pub fn read_at_once(&mut self, lba: Lba, sectors: u32, b: &mut Below<'_>) -> Option<Status> {
+        let media = &b.ftl.moves.media;
         let end = lba.0.saturating_add(u64::from(sectors));
-        let is_quiet =
-            self.commands.table.len() == 0 && self.queues.len() == 1 && b.ftl.moves.media.waits.is_idle();
-        if b.timed || !is_quiet || self.slots.rules.keep_reads || b.ftl.moves.media.effects.is_on() {
+        let is_quiet = self.commands.table.len() == 0 && self.queues.len() == 1 && media.waits.is_idle();
+        if b.timed || !is_quiet || self.slots.rules.keep_reads || media.effects.is_on() {
             return None;
         }
         if sectors == 0 || end > self.logical_sectors {
@@ -489,7 +489,7 @@ impl Host {
         let first = Lpn((lba.0 / self.slots.shape.sectors) as u32);
         let count = end.div_ceil(self.slots.shape.sectors) as u32 - first.0;
         let mut units = (first.0..first.0 + count).map(Lpn);
-        let place = b.ftl.moves.media.tables.one_page_of(first, count)?;
+        let place = media.tables.one_page_of(first, count)?;
         if units.any(|lpn| self.slots.staging.find(lpn).is_some()) {
             return None;
         }
