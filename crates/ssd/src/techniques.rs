@@ -26,6 +26,10 @@ macro_rules! techniques {
                 refresh: Refresh = "ftl.refresh", cause Refresh(11) "refresh";
             }
             @members {
+                /// Pages that are read often get second copies in blocks that are read seldom.
+                replication: Replication = "ftl.read_reclaim",
+                    member of read_reclaim redftl: Redftl in "../techniques/replication/redftl.rs",
+                    cause Replication(6) "replication";
                 /// Data that reads disturb is dealt over fresh blocks, the hottest on pages that reads harm least.
                 deals: Deals = "ftl.read_reclaim",
                     member of read_reclaim redftl_plus: RedftlPlus in "../techniques/deals/redftl_plus.rs";

@@ -125,13 +125,6 @@ impl DriveConfig {
             let allowed = format!("ftl.cleaning.paces_host = false, {OR}");
             conflicts.add(&[STATIC, "ftl.cleaning.paces_host"], found.to_owned(), &allowed);
         }
-        if self.replica_pages_per_block() > 0 {
-            let found = "a fixed plane for each logical page, with replicas in other planes that take its \
-                         place";
-            let allowed = format!("ftl.read_reclaim.replica_limit = 0, another policy, {OR}");
-            let keys = [STATIC, "ftl.read_reclaim.replica_limit", "ftl.read_reclaim.policy"];
-            conflicts.add(&keys, found.to_owned(), &allowed);
-        }
     }
 
     fn check_times(&self, conflicts: &mut Conflicts) {

@@ -56,14 +56,6 @@ impl DriveConfig {
             let keys = ["ftl.sanitize.policy", "nand.cell.program_order"];
             conflicts.add(&keys, found, &format!("nand.cell.program_order = \"wordline_major\", {OR}"));
         }
-        if self.replica_pages_per_block() > 0 {
-            let found = format!(
-                "\"{name}\", with replicas of frequently read data on wordlines that other data \
-                         has begun"
-            );
-            let keys = ["ftl.sanitize.policy", "ftl.read_reclaim.replica_limit"];
-            conflicts.add(&keys, found, &format!("ftl.read_reclaim.replica_limit = 0, {OR}"));
-        }
     }
 
     /// Is it known what reprogramming a page does to others?

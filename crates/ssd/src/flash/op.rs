@@ -97,8 +97,6 @@ techniques! { causes! {
         BadBlock(4) "bad_block",
         /// Data is moved before reads disturb it too much (read reclaim).
         ReadReclaim(5) "read_reclaim",
-        /// A second copy of a page is made, so that reads spread over more blocks.
-        Replication(6) "replication",
         /// Read-hot data is written once more, to a block that is read faster.
         Promote(7) "promote",
         /// Data leaves the cache of blocks of one bit a cell (`ftl.slc_cache`).

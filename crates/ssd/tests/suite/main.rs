@@ -25,7 +25,7 @@ mod program_modes;
 mod reclaim;
 mod reconfigure;
 mod regressions;
-mod replicas;
+mod replication;
 mod slc;
 mod snapshot;
 mod static_placement;

@@ -1,15 +1,15 @@
 //! What is where and what is under way: the tables, what goes on, and all that must know when that changes.
 //!
-//! Here a unit is mapped at a new place, trimmed, lost, or its second copy takes its place; operations are issued; and
-//! blocks end and begin again (`blocks.rs`). Where time passes the answer to what is issued comes later, with the
-//! operation's end; where none does it is there at once. What follows from it is one function each, whichever way it
-//! comes. Nothing here decides what moves: that is [`Moves`](super::Moves)' to say.
+//! Here a unit is mapped at a new place, is lost, or its second copy takes its place; second copies are made of what a
+//! technique names; operations are issued; and blocks end and begin again (`blocks.rs`). Where time passes the answer to
+//! what is issued comes later, with the operation's end; where none does it is there at once. What follows from it is
+//! one function each, whichever way it comes. Nothing here decides what moves: that is [`Moves`](super::Moves)' to say.
 
 mod blocks;
 mod restore;
 
 use crate::flash::Flash;
-use crate::flash::op::{Op, OpKind, UnitRef};
+use crate::flash::op::{Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::cleaning::Cleaning;
 use crate::ftl::locks::Locks;
 use crate::ftl::reclaim::Reclaim;
@@ -19,12 +19,13 @@ use crate::ftl::tables::facts::Death;
 use crate::ftl::techniques::Techniques;
 use crate::ftl::work::Work;
 use crate::ftl::work::candidates::Candidate;
+use crate::ftl::work::migration::Migration;
 use crate::ftl::write::placement::Space;
 use crate::ftl::write::waits::Waits;
 use crate::nand::{Outcome, PageAddress};
 use crate::observe::{Effect, Effects};
 use crate::signals::Facts;
-use crate::units::{LaneId, Lpn, OpId, Pun};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 use serde::{Deserialize, Serialize};
 
 /// What is where and what is under way; what becomes of units and blocks, and who is told.
@@ -223,5 +224,95 @@ impl Media {
         let id = self.begin_move(flash, lane, *op, &[unit]);
         flash.note_source(id, from);
         false
+    }
+
+    /// Makes a replica of a page of the block that a lane's partial migration is at, in physical block `to`: the units
+    /// that have none are read and programmed there.
+    pub(in crate::ftl) fn replicate(&mut self, flash: &mut Flash, lane: LaneId, place: u32, to: u32) {
+        let Some(&mut Migration { candidate, .. }) = self.work.lane_mut(lane).migration() else { return };
+        let Some(cause) = self.techniques.replicate() else { return };
+        let first =
+            self.tables.layout.first_unit_of(candidate.block, candidate.member, self.reclaim.page_of(place));
+        let page = self.tables.layout.page_of_unit(first).0;
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let count = self.techniques.replicated(page, &self.tables, &mut units);
+        // Where no time passes, programs issued before may not be applied yet, and pages are programmed in order.
+        let target = BlockId(self.tables.replicas.owner[to as usize] / self.tables.layout.span);
+        if count == 0 || (flash.is_instant() && self.tables.blocks.programming(target) > 0) {
+            return;
+        }
+        let mut read = Op { tag: to, ..self.space.ring.op(&self.tables, OpKind::Read, cause, page) };
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
+        self.tables.blocks.leave(candidate.block, count as u32);
+        self.tables.replicas.promised[to as usize] += 1;
+        if self.issue_move(flash, lane, &mut read, &units[..count]) {
+            self.replica_read(flash, lane, &read, &units[..count]);
+        }
+    }
+
+    /// Programs what was read and is still current, if the block chosen can still take it.
+    pub(in crate::ftl) fn replica_read(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        op: &Op,
+        read: &[UnitRef],
+    ) {
+        let source = self.tables.layout.block_of_page(op.ppn).0;
+        self.tables.replicas.promised[op.tag as usize] -= 1;
+        let holds = self.techniques.take_replica(op.tag, &self.tables);
+        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
+        let mut count = 0;
+        for &unit in read {
+            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
+            if op.outcome == Outcome::Fail {
+                self.lose(lpn, from);
+            } else if holds && self.tables.map.lookup(lpn) == from {
+                (units[count], count) = (unit, count + 1);
+                continue;
+            }
+            self.unit_arrived(flash, source);
+        }
+        if count == 0 {
+            return;
+        }
+        let page = self.tables.replicas.take_page(&self.tables.layout, op.tag);
+        self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
+        let program = Op { tag: lane.0, ..self.space.ring.op(&self.tables, OpKind::Program, op.cause, page) };
+        let mut program = self.tables.bound_for(self.tables.layout.block_of_page(page).0, program);
+        if self.issue_move(flash, lane, &mut program, &units[..count]) {
+            self.replica_programmed(flash, &program, &units[..count]);
+        }
+    }
+
+    /// Units that are still current are read from their replica from now on. A failed program makes none.
+    pub(in crate::ftl) fn replica_programmed(&mut self, flash: &mut Flash, op: &Op, units: &[UnitRef]) {
+        let first = op.ppn.0 * self.tables.layout.units_per_page;
+        for (place, unit) in (first..).zip(units) {
+            let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));
+            let counts = op.outcome == Outcome::Pass && self.tables.map.lookup(lpn) == from;
+            if self.locks.are_on() && !counts {
+                self.locks.note_stillborn(&mut self.tables, &mut self.work, to, unit.facts());
+            }
+            if counts {
+                self.tables.map.note_copy(lpn, to);
+                self.tables.facts.set(to, unit.facts());
+                // An older one, made at the same time, no longer counts.
+                self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
+                self.tables.replicas.set(lpn, to);
+                self.work.counts.moved_units[op.cause as usize] += 1;
+                self.effects.push(Effect::Replicate { lpn, from, to });
+                continue;
+            }
+            // What the spare area says, though nobody will read it.
+            self.tables.map.note_stray(lpn, to);
+            if op.outcome == Outcome::Pass {
+                self.effects.push(Effect::Dead { lpn, from, to });
+            }
+        }
+        self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
+        for unit in units {
+            self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
+        }
     }
 }

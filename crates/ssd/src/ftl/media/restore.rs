@@ -1,11 +1,11 @@
 //! A restored translation layer: every number points to something, and counts are those of what is there.
 
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::Media;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::map::Map;
-use crate::ftl::techniques::Seen;
+use crate::ftl::techniques::{Seen, is_replica};
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{LaneWork, RECLAIM};
 use crate::restore::{MOST, Verdict, alike, ensure, keep_line, within, within_or_none};
@@ -79,7 +79,7 @@ impl Media {
             let can = migration.is_none_or(|it| self.reclaim.can_migrate(&it, flash.chip.blocks()));
             ensure(can, "what is to leave a block")?;
         }
-        self.work.check_moves(&self.tables, flash, &self.techniques.in_controller())?;
+        self.work.check_moves(&self.tables, flash, (&self.techniques.in_controller(), is_replica))?;
         self.work.restored(fresh.work)?;
         self.check_pages(flash)
     }
@@ -109,7 +109,7 @@ impl Media {
                 let is_asked = self.techniques.read_first_pages() == Some(op.cause);
                 return ensure(is_asked && op.at.page == 0, "a read for nothing");
             }
-            OpKind::Read if op.cause == Cause::Replication => {
+            OpKind::Read if is_replica(op.cause) => {
                 within("block that takes a replica", [op.tag], flash.chip.blocks() as usize)
             }
             _ => within("lane of a move", [op.tag], self.tables.layout.lanes as usize),

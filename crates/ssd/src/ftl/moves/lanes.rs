@@ -10,7 +10,7 @@ use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::stream::Victim;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
-use crate::ftl::techniques::{Offer, Seen};
+use crate::ftl::techniques::{Offer, Seen, is_replica};
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{RECLAIM, ROUTINE};
 use crate::ftl::work::walk::{PageUnits, Step, Walk};
@@ -313,8 +313,8 @@ impl Moves {
         match (op.kind, op.cause) {
             (OpKind::Read, _) if op.is_look() => self.media.on_first_page(flash, id, &op),
             (OpKind::Erase, _) => self.on_erased(flash, id, &op),
-            (OpKind::Read, Cause::Replication) => self.on_replica_read(flash, id, &op),
-            (_, Cause::Replication) => self.on_replica_programmed(flash, id, &op),
+            (OpKind::Read, cause) if is_replica(cause) => self.on_replica_read(flash, id, &op),
+            (_, cause) if is_replica(cause) => self.on_replica_programmed(flash, id, &op),
             (OpKind::Read, _) => self.on_move_read(flash, id, &op),
             (OpKind::Program | OpKind::Copyback, _) => self.on_move_programmed(flash, id, &op),
             _ => self.media.on_locked(flash, id, &op),

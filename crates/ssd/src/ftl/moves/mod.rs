@@ -8,7 +8,6 @@ mod destage;
 mod lanes;
 mod pace;
 mod place;
-mod replicate;
 mod room;
 mod urgent;
 

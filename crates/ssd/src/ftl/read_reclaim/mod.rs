@@ -25,7 +25,6 @@ techniques! { family! { {
         block: Block,
         page_type: PageType,
         lazy_exact: LazyExact,
-        redftl: Redftl,
         straw: Straw,
     }
     renamed { "oracle" => lazy_exact }

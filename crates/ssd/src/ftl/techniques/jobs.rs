@@ -1,10 +1,16 @@
-//! Jobs of techniques' own, handed on: a lane has one at a time, and `work` knows in which there is one.
+//! Jobs of techniques' own, handed on: a lane has one at a time, and `work` knows in which there is one. And replicas.
 
 use super::{Ended, OwnStep, Reach, TakenUp, Technique, Techniques, Which, Wish};
-use crate::flash::op::UnitRef;
+use crate::flash::op::{Cause, UnitRef};
 use crate::ftl::tables::Tables;
 use crate::ftl::work::walk::PageUnits;
-use crate::units::{BlockId, LaneId, Pun};
+use crate::units::{BlockId, LaneId, Ppn, Pun};
+
+/// Whether an operation of that cause makes a replica.
+#[inline]
+pub(in crate::ftl) const fn is_replica(cause: Cause) -> bool {
+    REPLICA_CAUSES >> cause as u32 & 1 == 1
+}
 
 macro_rules! jobs {
     (
@@ -18,9 +24,12 @@ macro_rules! jobs {
                 $(, cause $its:ident($at:literal) $says:literal)?;
         )* }
     ) => {
-        jobs! { @all $($folder)* $($technique)* }
+        jobs! { @all
+            $($folder: $name $(, cause $cause)?;)*
+            $($technique: $type $(, cause $its)?;)*
+        }
     };
-    (@all $($folder:ident)*) => {
+    (@all $($folder:ident : $name:ident $(, cause $cause:ident)?;)*) => {
         #[allow(unused_variables, unused_mut)] // the list may be empty
         impl Techniques {
             /// See [`Technique::take_up`]: of the first in the list that does not refuse.
@@ -106,6 +115,35 @@ macro_rules! jobs {
                 let mut all = Vec::new();
                 $(all.extend(self.$folder.in_controller());)*
                 all
+            }
+        }
+
+        /// Causes of what makes replicas, a bit for each.
+        const REPLICA_CAUSES: u32 =
+            0 $($(| (super::$folder::$name::REPLICATES as u32) << Cause::$cause as u32)?)*;
+
+        /// Replicas, which they make as `ftl.read_reclaim` wants them.
+        #[allow(unused_variables, unused_mut)] // the list may be empty
+        impl Techniques {
+            /// Why replicas are made, if they are: for the first in the list that makes some.
+            pub(in crate::ftl) fn replicate(&self) -> Option<Cause> {
+                $($(if super::$folder::$name::REPLICATES && self.has(Which::$folder) {
+                    return Some(Cause::$cause);
+                })?)*
+                None
+            }
+
+            /// See [`Technique::replicated`].
+            pub(in crate::ftl) fn replicated(&self, page: Ppn, tables: &Tables, units: &mut [UnitRef]) -> usize {
+                $(if super::$folder::$name::REPLICATES && self.has(Which::$folder) {
+                    return self.$folder.replicated(page, tables, units);
+                })*
+                0
+            }
+
+            /// See [`Technique::takes_replica`].
+            pub(in crate::ftl) fn take_replica(&self, physical: u32, tables: &Tables) -> bool {
+                false $(|| self.has(Which::$folder) && self.$folder.takes_replica(physical, tables))*
             }
         }
     };

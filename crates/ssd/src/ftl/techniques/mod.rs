@@ -24,6 +24,7 @@ use crate::restore::Verdict;
 use crate::sections::Sections;
 use crate::units::{BlockId, LaneId, Ppn, Pun};
 use core::marker::PhantomData;
+pub(in crate::ftl) use jobs::is_replica;
 use serde::{Deserialize, Serialize};
 pub(crate) use terms::{Beside, Needs, Shown, Tells};
 #[allow(unused_imports)] // the list may be empty
@@ -74,6 +75,9 @@ pub(in crate::ftl) trait Technique: Sized {
 
     /// Whether it ever has a block to be emptied.
     const OFFERS: bool = true;
+
+    /// Whether its operations make replicas of units (`tables::replicas`), as `ftl.read_reclaim` wants them.
+    const REPLICATES: bool = false;
 
     /// Whether such a configuration makes it do anything.
     fn acts(config: &Self::Config) -> bool;
@@ -245,6 +249,17 @@ pub(in crate::ftl) trait Technique: Sized {
     /// Pages of an open block that its job in a lane has filled, if it fills that.
     fn filled(&self, lane: LaneId, block: BlockId) -> Option<u32> {
         None
+    }
+
+    /// Units of a page that get replicas, of those that live there, if it makes replicas: they are read for that. How
+    /// many there are.
+    fn replicated(&self, page: Ppn, tables: &Tables, units: &mut [UnitRef]) -> usize {
+        0
+    }
+
+    /// Whether a physical block takes a replica that has been read for it.
+    fn takes_replica(&self, physical: u32, tables: &Tables) -> bool {
+        false
     }
 
     /// Units that its jobs hold in the controller.

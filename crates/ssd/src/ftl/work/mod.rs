@@ -201,8 +201,13 @@ impl Work {
     }
 
     /// Reads and programs of moves, and what has left its block and not arrived; jobs of techniques' own hold some of
-    /// its units in the controller.
-    pub(in crate::ftl) fn check_moves(&self, tables: &Tables, flash: &Flash, held: &[Pun]) -> Verdict {
+    /// its units in the controller. Reads for replicas are those of the lane that they read in.
+    pub(in crate::ftl) fn check_moves(
+        &self,
+        tables: &Tables,
+        flash: &Flash,
+        (held, is_replica): (&[Pun], fn(Cause) -> bool),
+    ) -> Verdict {
         let mut under_way = vec![(0, 0); tables.layout.lanes as usize];
         let mut leaving = vec![0u32; tables.layout.blocks() as usize];
         held.iter().for_each(|&unit| leaving[tables.layout.block_of_unit(unit).index()] += 1);
@@ -210,7 +215,7 @@ impl Work {
             if op.kind == OpKind::Erase || op.kind.hides() || op.is_look() {
                 continue;
             }
-            let is_replica = op.kind == OpKind::Read && op.cause == Cause::Replication;
+            let is_replica = op.kind == OpKind::Read && is_replica(op.cause);
             let own = tables.layout.lane_of(tables.layout.block_of_page(op.ppn).0);
             let lane = if is_replica { own } else { LaneId(op.tag) };
             let (reads, programs) = &mut under_way[lane.index()];

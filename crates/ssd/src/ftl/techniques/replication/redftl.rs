@@ -1,7 +1,7 @@
 //! redFTL: before a block must be reclaimed, the pages that are read most get a second copy in a block that is read
 //! seldom, so that reads spread. Once that block has served enough of them, its copies become the pages.
 
-use super::{Look, Member, PageRead, Part, ReadLimits, Setup, Size, Urgency, Want};
+use crate::ftl::read_reclaim::{Look, Member, PageRead, Part, ReadLimits, Setup, Size, Urgency, Want};
 use crate::policy::Misfit;
 use crate::restore::{Verdict, alike, ensure, keep_line, keep_room, within};
 use crate::rng::Rng;
