@@ -6,19 +6,19 @@
 //! keeps the block as a program does. Where no time passes nothing waits: blocks are erased when they are emptied, and
 //! those that wait when time stops.
 
-use crate::flash::op::{Cause, Op, OpKind, UnitRef};
-use crate::flash::{Flash, PROGRAM_MODES};
+use crate::flash::{PROGRAM_MODES, Flash};
+use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::Media;
 use crate::ftl::tables::blocks::BlockState;
-use crate::ftl::techniques::{Ended, Reach, Seen, Shown};
+use crate::ftl::techniques::{Seen, Shown};
 use crate::ftl::work::COMING_BY_READS;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{RECLAIM, ROUTINE};
 use crate::ftl::write::open::Allocated;
 use crate::ftl::write::waits::Lack;
-use crate::nand::{Chip, Outcome};
+use crate::nand::{Outcome, Chip};
 use crate::observe::Effect;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
+use crate::units::{LaneId, BlockId, Pun, Ppn, OpId};
 
 impl Media {
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
@@ -193,79 +193,6 @@ impl Media {
         work.erasing -= 1;
         self.count_erase(flash, lane);
         true
-    }
-
-    /// Opens a free block in a program mode, if one is left beside those kept for moves.
-    pub(in crate::ftl) fn open_own(&mut self, lane: LaneId, mode: u8) {
-        let Media { techniques, space, tables, work, reclaim, .. } = self;
-        let (blocks, keep) = (&mut tables.blocks, work.reserve);
-        let block = space.allocator.take_block(lane, keep, mode, (blocks, tables.clock));
-        let reach = Reach { tables, work, policy: &mut reclaim.policy };
-        techniques.opened(lane, block.unwrap_or(BlockId::NONE), reach);
-    }
-
-    pub(in crate::ftl) fn read_own(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        (page, is_first): (Ppn, bool),
-        units: &[UnitRef],
-    ) {
-        let what = (OpKind::Read, Cause::ReadReclaim);
-        let mut op = self.space.op_of_move(&self.tables, &self.work, flash, what, page, lane);
-        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
-        self.work.counts.note_page(&self.tables, flash, &op, (units[0].source, is_first));
-        self.tables.blocks.leave(self.tables.layout.block_of_page(page).0, units.len() as u32);
-        if self.issue_move(flash, lane, &mut op, units) {
-            self.take_own(lane, &op, units);
-        }
-    }
-
-    /// Units that were read for a job of a technique's own are in the controller, or lost.
-    #[cold]
-    pub(in crate::ftl) fn take_own(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
-        let block = self.tables.layout.block_of_page(op.ppn).0;
-        for unit in units {
-            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-            if op.outcome == Outcome::Fail {
-                self.lose(lpn, from);
-            }
-            let lives = self.tables.map.lookup(lpn) == from;
-            if !lives {
-                self.tables.blocks.arrive(block);
-            }
-            self.techniques.arrived(lane, unit, lives);
-        }
-    }
-
-    /// All is read and on its way: the blocks that were opened are closed, and those that it came from wait to be
-    /// erased.
-    pub(in crate::ftl) fn end_own(&mut self, flash: &mut Flash, lane: LaneId) {
-        self.work.lane_mut(lane).has_own = false;
-        let Media { techniques, tables, work, reclaim, .. } = self;
-        let reach = Reach { tables, work, policy: &mut reclaim.policy };
-        let Some(Ended { sources, opened, cut_short }) = techniques.end(lane, reach) else { return };
-        for (block, is_empty) in opened.into_iter().filter(|(block, _)| block.is_some()) {
-            if is_empty {
-                self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
-            } else {
-                self.tables.blocks.close(block, self.tables.clock);
-            }
-        }
-        for source in sources.into_iter().filter(|block| block.is_some()) {
-            if cut_short {
-                self.work.lane_mut(lane).coming -= 1;
-                self.tables.blocks.set_state(source, BlockState::Migrating);
-                if self.tables.blocks.leaving(source) == 0 {
-                    self.migrated(flash, source);
-                }
-            } else {
-                self.tables.blocks.set_state(source, BlockState::Draining);
-                if self.tables.blocks.leaving(source) == 0 {
-                    self.empty(flash, source);
-                }
-            }
-        }
     }
 
     /// Whether an emptied block can be left as it is: time passes, it is not about to be retired, and nothing of it is

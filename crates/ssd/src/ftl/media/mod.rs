@@ -7,25 +7,24 @@
 
 mod blocks;
 mod restore;
+mod units;
 
 use crate::flash::Flash;
-use crate::flash::op::{Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::flash::op::{Op, UnitRef, Cause, UNITS_AT_MOST, OpKind};
 use crate::ftl::cleaning::Cleaning;
 use crate::ftl::locks::Locks;
 use crate::ftl::reclaim::Reclaim;
-use crate::ftl::stream::STREAMS_AT_MOST;
 use crate::ftl::tables::Tables;
-use crate::ftl::tables::facts::Death;
-use crate::ftl::techniques::Techniques;
+use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::techniques::{Techniques, is_replica, Ended, Seen, Reach};
 use crate::ftl::work::Work;
-use crate::ftl::work::candidates::Candidate;
 use crate::ftl::work::migration::Migration;
 use crate::ftl::write::placement::Space;
 use crate::ftl::write::waits::Waits;
-use crate::nand::{Outcome, PageAddress};
-use crate::observe::{Effect, Effects};
-use crate::signals::Facts;
-use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
+use crate::nand::Outcome;
+use crate::observe::{Effects, Effect};
+use crate::restore::{MOST, ensure, Verdict};
+use crate::units::{LaneId, BlockId, Pun, Lpn, Ppn, OpId};
 use serde::{Deserialize, Serialize};
 
 /// What is where and what is under way; what becomes of units and blocks, and who is told.
@@ -54,176 +53,48 @@ pub struct Media {
 }
 
 impl Media {
-    /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the
-    /// operation says how it ended.
-    #[inline(always)]
-    pub(in crate::ftl) fn issue_move(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        op: &mut Op,
-        units: &[UnitRef],
-    ) -> bool {
-        if flash.is_instant() {
-            if op.kind != OpKind::Read {
-                self.apply_before(flash, op);
-            }
-            flash.do_at_once(op);
-            self.effects.tell_at_once(&self.tables.layout, op, units);
-            if op.kind == OpKind::Read {
-                self.after_read(flash, op);
-            }
-            return true;
+    /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
+    pub(in crate::ftl) fn restored(&mut self, fresh: Media, flash: &Flash) -> Verdict {
+        let tables = fresh.tables;
+        (self.tables.layout, self.tables.order, self.space.placement) =
+            (tables.layout, tables.order, fresh.space.placement);
+        self.cleaning.restored(fresh.cleaning)?;
+        ensure(self.tables.clock < MOST, "the clock of blocks")?;
+        self.tables.map.restored(&tables.map)?;
+        // Blocks have modes where cells do not age, too; nobody looks at them there.
+        let modes = flash.chip.aging().map_or(1 << u8::BITS, |aging| aging.modes());
+        self.tables.blocks.restored(&tables.blocks, &self.tables.layout, (self.tables.clock, modes))?;
+        self.tables.facts.restored(&tables.facts)?;
+        self.space.allocator.restored(fresh.space.allocator, &self.tables.layout, &self.tables.blocks)?;
+        self.space.ring.restored(fresh.space.ring, &self.tables.layout, &self.tables.blocks)?;
+        self.reclaim.restored(fresh.reclaim, &self.tables.layout)?;
+        self.tables.replicas.restored(tables.replicas, &self.tables.map)?;
+        self.locks.restored(
+            fresh.locks,
+            (self.tables.layout.blocks_per_lane, self.tables.map.logical()),
+            flash.now,
+        )?;
+        let seen = Seen { tables: &self.tables, chip: &flash.chip };
+        self.techniques.restored(fresh.techniques, &seen)?;
+        flash.pool.iter().try_for_each(|(id, op)| restore::check_op(self, flash, id, op))?;
+        for lane in 0..self.work.lanes.len().max(fresh.work.lanes.len()) {
+            let (Some(work), Some(fresh)) = (self.work.lanes.get_mut(lane), fresh.work.lanes.get(lane))
+            else {
+                return Err("lanes that are not there".to_owned());
+            };
+            work.keep_room(fresh);
+            work.sorted.restored(&fresh.sorted)?;
+            let erasing = restore::check_lane_work(self, LaneId(lane as u32), fresh)?;
+            self.work.lanes[lane].erasing = erasing;
+            let has_own = self.work.lanes[lane].has_own;
+            ensure(has_own == self.techniques.work_in(LaneId(lane as u32)), "a job of nobody's")?;
+            let migration = self.work.lanes[lane].migration().copied();
+            let can = migration.is_none_or(|it| self.reclaim.can_migrate(&it, flash.chip.blocks()));
+            ensure(can, "what is to leave a block")?;
         }
-        self.begin_move(flash, lane, *op, units);
-        false
-    }
-
-    /// In a block that the host fills, too, its pages go before one that moves, where no time passes.
-    #[inline(always)]
-    pub(super) fn apply_before(&mut self, flash: &mut Flash, op: &Op) {
-        if !self.outbox.is_empty() {
-            let filled_by = self.tables.blocks.stream(self.tables.layout.block_of_page(op.ppn).0);
-            if self.space.allocator.streams().is_shared(filled_by) {
-                self.apply_outbox(flash);
-            }
-        }
-    }
-
-    /// What was issued is applied to the chips, where no time passes.
-    pub(crate) fn apply_outbox(&mut self, flash: &mut Flash) {
-        self.outbox.iter().for_each(|&id| flash.apply(id));
-        self.outbox.clear();
-        self.effects.tell_steps(&self.tables.layout, flash);
-    }
-
-    /// Issues it where time passes.
-    #[inline(never)]
-    pub(in crate::ftl) fn begin_move(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        mut op: Op,
-        units: &[UnitRef],
-    ) -> OpId {
-        op.bytes = units.len() as u32 * self.tables.layout.unit_bytes;
-        if self.locks.are_on() && op.kind != OpKind::Read {
-            self.locks.copying.begin(op.ppn, units);
-        }
-        let work = self.work.lane_mut(lane);
-        *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
-        self.issue(flash, op, units)
-    }
-
-    /// Issues an operation on a page.
-    #[inline]
-    pub(in crate::ftl) fn issue(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
-        let id = flash.pool.add(op, units);
-        self.outbox.push(id);
-        id
-    }
-
-    /// A page was read, in one attempt or several, or it could not be.
-    #[inline(always)]
-    pub fn after_read(&mut self, flash: &Flash, op: &Op) {
-        self.reclaim.note_retries(&self.tables, &mut self.work, flash, op, op.attempts);
-        if op.outcome == Outcome::Fail {
-            self.note_unreadable(flash, *op);
-        }
-    }
-
-    /// A page could not be corrected: how much it had seen, and that it is so.
-    #[cold]
-    pub fn note_unreadable(&mut self, flash: &Flash, op: Op) {
-        let units = self.tables.layout.units_per_page;
-        self.effects.push(Effect::Unreadable { first: Pun(op.ppn.0 * units), units });
-        let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
-        self.work.counts.disturbed_q12_max = self.work.counts.disturbed_q12_max.max(seen_q12);
-    }
-
-    /// Points a logical unit at where it now is.
-    #[inline(always)]
-    pub(in crate::ftl) fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts, by: Death) {
-        self.tables.facts.set(to, facts);
-        self.work.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
-        let old = self.tables.map.assign(lpn, to);
-        if old.is_some() {
-            self.locks.bury(&mut self.tables, &mut self.work, old, by);
-        }
-        self.tables.blocks.gain(self.tables.layout.block_of_unit(to));
-    }
-
-    /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one's replica takes its
-    /// place; without one it has no data any more until it is written again. Returns whether that is so.
-    pub fn lose(&mut self, lpn: Lpn, from: Pun) -> bool {
-        if self.tables.map.lookup(lpn) != from || self.adopt(lpn) {
-            return false;
-        }
-        self.tables.map.lose(lpn);
-        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Ended);
-        self.work.counts.lost_units += 1;
-        self.effects.push(Effect::Lose { lpn });
-        true
-    }
-
-    /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.
-    pub(in crate::ftl) fn adopt(&mut self, lpn: Lpn) -> bool {
-        let to = self.tables.replicas.get(lpn);
-        if !to.is_some() {
-            return false;
-        }
-        self.tables.replicas.forget(lpn);
-        let from = self.tables.map.assign(lpn, to);
-        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Moved);
-        self.tables.blocks.adopt(self.tables.layout.block_of_unit(to));
-        self.work.counts.replicas_adopted += 1;
-        self.effects.push(Effect::Adopt { lpn, from, to });
-        true
-    }
-
-    /// All replicas in one member of a block become pages.
-    pub(in crate::ftl) fn adopt_all(&mut self, candidate: Candidate) {
-        for unit in self.tables.replica_units(candidate.block) {
-            let lpn = self.tables.map.stored(unit);
-            let at = self.tables.layout.block_of_page(self.tables.layout.page_of_unit(unit).0).1;
-            if at % self.tables.layout.span == candidate.member
-                && lpn.is_some()
-                && self.tables.replicas.get(lpn) == unit
-            {
-                self.adopt(lpn);
-            }
-        }
-    }
-
-    /// The data of a unit of flash that stands for a logical unit, or may have, cannot be corrected: a replica is given
-    /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
-    pub(in crate::ftl) fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
-        if at.is_some() && self.tables.replicas.get(lpn) == at {
-            self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
-            self.work.counts.replicas_failed += 1;
-            return false;
-        }
-        self.lose(lpn, at)
-    }
-
-    /// Issues a copy of a page. Returns whether it is done already: then the operation says how it ended.
-    pub(super) fn issue_copy(
-        &mut self,
-        flash: &mut Flash,
-        lane: LaneId,
-        op: &mut Op,
-        from: PageAddress,
-        unit: UnitRef,
-    ) -> bool {
-        if flash.is_instant() {
-            self.apply_before(flash, op);
-            flash.copy_at_once(op, from);
-            self.effects.tell_at_once(&self.tables.layout, op, &[unit]);
-            return true;
-        }
-        let id = self.begin_move(flash, lane, *op, &[unit]);
-        flash.note_source(id, from);
-        false
+        self.work.check_moves(&self.tables, flash, (&self.techniques.in_controller(), is_replica))?;
+        self.work.restored(fresh.work)?;
+        restore::check_pages(self, flash)
     }
 
     /// Makes a replica of a page of the block that a lane's partial migration is at, in physical block `to`: the units
@@ -313,6 +184,79 @@ impl Media {
         self.after_program(self.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         for unit in units {
             self.unit_arrived(flash, self.tables.layout.block_of_unit(Pun(unit.source)));
+        }
+    }
+
+    /// Opens a free block in a program mode, if one is left beside those kept for moves.
+    pub(in crate::ftl) fn open_own(&mut self, lane: LaneId, mode: u8) {
+        let Media { techniques, space, tables, work, reclaim, .. } = self;
+        let (blocks, keep) = (&mut tables.blocks, work.reserve);
+        let block = space.allocator.take_block(lane, keep, mode, (blocks, tables.clock));
+        let reach = Reach { tables, work, policy: &mut reclaim.policy };
+        techniques.opened(lane, block.unwrap_or(BlockId::NONE), reach);
+    }
+
+    pub(in crate::ftl) fn read_own(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        (page, is_first): (Ppn, bool),
+        units: &[UnitRef],
+    ) {
+        let what = (OpKind::Read, Cause::ReadReclaim);
+        let mut op = self.space.op_of_move(&self.tables, &self.work, flash, what, page, lane);
+        self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
+        self.work.counts.note_page(&self.tables, flash, &op, (units[0].source, is_first));
+        self.tables.blocks.leave(self.tables.layout.block_of_page(page).0, units.len() as u32);
+        if self.issue_move(flash, lane, &mut op, units) {
+            self.take_own(lane, &op, units);
+        }
+    }
+
+    /// Units that were read for a job of a technique's own are in the controller, or lost.
+    #[cold]
+    pub(in crate::ftl) fn take_own(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
+        let block = self.tables.layout.block_of_page(op.ppn).0;
+        for unit in units {
+            let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
+            if op.outcome == Outcome::Fail {
+                self.lose(lpn, from);
+            }
+            let lives = self.tables.map.lookup(lpn) == from;
+            if !lives {
+                self.tables.blocks.arrive(block);
+            }
+            self.techniques.arrived(lane, unit, lives);
+        }
+    }
+
+    /// All is read and on its way: the blocks that were opened are closed, and those that it came from wait to be
+    /// erased.
+    pub(in crate::ftl) fn end_own(&mut self, flash: &mut Flash, lane: LaneId) {
+        self.work.lane_mut(lane).has_own = false;
+        let Media { techniques, tables, work, reclaim, .. } = self;
+        let reach = Reach { tables, work, policy: &mut reclaim.policy };
+        let Some(Ended { sources, opened, cut_short }) = techniques.end(lane, reach) else { return };
+        for (block, is_empty) in opened.into_iter().filter(|(block, _)| block.is_some()) {
+            if is_empty {
+                self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
+            } else {
+                self.tables.blocks.close(block, self.tables.clock);
+            }
+        }
+        for source in sources.into_iter().filter(|block| block.is_some()) {
+            if cut_short {
+                self.work.lane_mut(lane).coming -= 1;
+                self.tables.blocks.set_state(source, BlockState::Migrating);
+                if self.tables.blocks.leaving(source) == 0 {
+                    self.migrated(flash, source);
+                }
+            } else {
+                self.tables.blocks.set_state(source, BlockState::Draining);
+                if self.tables.blocks.leaving(source) == 0 {
+                    self.empty(flash, source);
+                }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The policy (`ftl.read_reclaim`, `redftl`) counts reads, finds such pages and chooses a block for each; here is which
 //! of their units go there. Where replicas are, and what room blocks have left for them, stands in `tables::replicas`,
-//! which all who read, write, lock and erase see; `ftl/moves/replicate.rs` reads and programs.
+//! which all who read, write, lock and erase see; `ftl/media` reads and programs.
 
 use super::{Beside, Seen, Technique};
 use crate::config::member::Misfit;

@@ -1,0 +1,186 @@
+//! Operations are issued, and what becomes of units: one is mapped at a new place, is lost, or its replica takes its place.
+
+use crate::flash::Flash;
+use crate::flash::op::{Op, UnitRef, OpKind};
+use crate::ftl::Media;
+use crate::ftl::stream::STREAMS_AT_MOST;
+use crate::ftl::tables::facts::Death;
+use crate::ftl::work::candidates::Candidate;
+use crate::nand::{PageAddress, Outcome};
+use crate::observe::Effect;
+use crate::signals::Facts;
+use crate::units::{Lpn, Pun, LaneId, OpId};
+
+impl Media {
+    /// Issues an operation on a page.
+    #[inline]
+    pub(in crate::ftl) fn issue(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
+        let id = flash.pool.add(op, units);
+        self.outbox.push(id);
+        id
+    }
+
+    /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the
+    /// operation says how it ended.
+    #[inline(always)]
+    pub(in crate::ftl) fn issue_move(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        op: &mut Op,
+        units: &[UnitRef],
+    ) -> bool {
+        if flash.is_instant() {
+            if op.kind != OpKind::Read {
+                self.apply_before(flash, op);
+            }
+            flash.do_at_once(op);
+            self.effects.tell_at_once(&self.tables.layout, op, units);
+            if op.kind == OpKind::Read {
+                self.after_read(flash, op);
+            }
+            return true;
+        }
+        self.begin_move(flash, lane, *op, units);
+        false
+    }
+
+    /// Issues it where time passes.
+    #[inline(never)]
+    pub(in crate::ftl) fn begin_move(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        mut op: Op,
+        units: &[UnitRef],
+    ) -> OpId {
+        op.bytes = units.len() as u32 * self.tables.layout.unit_bytes;
+        if self.locks.are_on() && op.kind != OpKind::Read {
+            self.locks.copying.begin(op.ppn, units);
+        }
+        let work = self.work.lane_mut(lane);
+        *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
+        self.issue(flash, op, units)
+    }
+
+    /// In a block that the host fills, too, its pages go before one that moves, where no time passes.
+    #[inline(always)]
+    pub(super) fn apply_before(&mut self, flash: &mut Flash, op: &Op) {
+        if !self.outbox.is_empty() {
+            let filled_by = self.tables.blocks.stream(self.tables.layout.block_of_page(op.ppn).0);
+            if self.space.allocator.streams().is_shared(filled_by) {
+                self.apply_outbox(flash);
+            }
+        }
+    }
+
+    /// What was issued is applied to the chips, where no time passes.
+    pub(crate) fn apply_outbox(&mut self, flash: &mut Flash) {
+        self.outbox.iter().for_each(|&id| flash.apply(id));
+        self.outbox.clear();
+        self.effects.tell_steps(&self.tables.layout, flash);
+    }
+
+    /// Issues a copy of a page. Returns whether it is done already: then the operation says how it ended.
+    pub(in crate::ftl) fn issue_copy(
+        &mut self,
+        flash: &mut Flash,
+        lane: LaneId,
+        op: &mut Op,
+        from: PageAddress,
+        unit: UnitRef,
+    ) -> bool {
+        if flash.is_instant() {
+            self.apply_before(flash, op);
+            flash.copy_at_once(op, from);
+            self.effects.tell_at_once(&self.tables.layout, op, &[unit]);
+            return true;
+        }
+        let id = self.begin_move(flash, lane, *op, &[unit]);
+        flash.note_source(id, from);
+        false
+    }
+
+    /// A page was read, in one attempt or several, or it could not be.
+    #[inline(always)]
+    pub fn after_read(&mut self, flash: &Flash, op: &Op) {
+        self.reclaim.note_retries(&self.tables, &mut self.work, flash, op, op.attempts);
+        if op.outcome == Outcome::Fail {
+            self.note_unreadable(flash, *op);
+        }
+    }
+
+    /// A page could not be corrected: how much it had seen, and that it is so.
+    #[cold]
+    pub fn note_unreadable(&mut self, flash: &Flash, op: Op) {
+        let units = self.tables.layout.units_per_page;
+        self.effects.push(Effect::Unreadable { first: Pun(op.ppn.0 * units), units });
+        let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
+        self.work.counts.disturbed_q12_max = self.work.counts.disturbed_q12_max.max(seen_q12);
+    }
+
+    /// Points a logical unit at where it now is.
+    #[inline(always)]
+    pub(in crate::ftl) fn commit(&mut self, lpn: Lpn, to: Pun, facts: Facts, by: Death) {
+        self.tables.facts.set(to, facts);
+        self.work.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
+        let old = self.tables.map.assign(lpn, to);
+        if old.is_some() {
+            self.locks.bury(&mut self.tables, &mut self.work, old, by);
+        }
+        self.tables.blocks.gain(self.tables.layout.block_of_unit(to));
+    }
+
+    /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one's replica takes its
+    /// place; without one it has no data any more until it is written again. Returns whether that is so.
+    pub fn lose(&mut self, lpn: Lpn, from: Pun) -> bool {
+        if self.tables.map.lookup(lpn) != from || self.adopt(lpn) {
+            return false;
+        }
+        self.tables.map.lose(lpn);
+        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Ended);
+        self.work.counts.lost_units += 1;
+        self.effects.push(Effect::Lose { lpn });
+        true
+    }
+
+    /// The replica of a logical unit, if it has one, becomes its page: the mapping points there, the original is dead.
+    pub(in crate::ftl) fn adopt(&mut self, lpn: Lpn) -> bool {
+        let to = self.tables.replicas.get(lpn);
+        if !to.is_some() {
+            return false;
+        }
+        self.tables.replicas.forget(lpn);
+        let from = self.tables.map.assign(lpn, to);
+        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Moved);
+        self.tables.blocks.adopt(self.tables.layout.block_of_unit(to));
+        self.work.counts.replicas_adopted += 1;
+        self.effects.push(Effect::Adopt { lpn, from, to });
+        true
+    }
+
+    /// All replicas in one member of a block become pages.
+    pub(in crate::ftl) fn adopt_all(&mut self, candidate: Candidate) {
+        for unit in self.tables.replica_units(candidate.block) {
+            let lpn = self.tables.map.stored(unit);
+            let at = self.tables.layout.block_of_page(self.tables.layout.page_of_unit(unit).0).1;
+            if at % self.tables.layout.span == candidate.member
+                && lpn.is_some()
+                && self.tables.replicas.get(lpn) == unit
+            {
+                self.adopt(lpn);
+            }
+        }
+    }
+
+    /// The data of a unit of flash that stands for a logical unit, or may have, cannot be corrected: a replica is given
+    /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
+    pub(in crate::ftl) fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
+        if at.is_some() && self.tables.replicas.get(lpn) == at {
+            self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
+            self.work.counts.replicas_failed += 1;
+            return false;
+        }
+        self.lose(lpn, at)
+    }
+}
