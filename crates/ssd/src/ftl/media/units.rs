@@ -1,4 +1,5 @@
-//! Operations are issued, and what becomes of units: one is mapped at a new place, is lost, or its replica takes its place.
+//! Operations are issued, and what becomes of units: one is mapped at a new place, is lost, or its replica takes its
+//! place.
 
 use crate::flash::Flash;
 use crate::flash::op::{Op, UnitRef, OpKind};

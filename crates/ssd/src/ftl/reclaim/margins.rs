@@ -18,8 +18,8 @@ impl FtlCounts {
         self.premature_pages += u64::from(is_reclaim && seen_q12 < 2_048);
     }
 
-    /// A page is read for a technique's own job. Of the block that it is all about it is known how near its end it was; the other
-    /// moves only to be mixed with it.
+    /// A page is read for a technique's own job. Of the block that it is all about it is known how near its end it was;
+    /// the other moves only to be mixed with it.
     pub(in crate::ftl) fn note_page(
         &mut self,
         tables: &Tables,
