@@ -1,10 +1,10 @@
 //! What is where and what is under way: the tables, what goes on, and all that must know when that changes.
 //!
 //! Operations are issued, and a unit is mapped at a new place, is lost, or its replica takes its place (`units.rs`);
-//! blocks end and begin again (`blocks.rs`); replicas are made of what a technique names, and jobs of techniques' own go
-//! on (here). Where time passes the answer to what is issued comes later, with the operation's end; where none does it
-//! is there at once. What follows from it is one function each, whichever way it comes. Nothing here decides what moves:
-//! that is [`Moves`](super::Moves)' to say.
+//! blocks end and begin again (`blocks.rs`); replicas are made of what a technique names, and jobs of techniques' own
+//! go on (here). Where time passes the answer to what is issued comes later, with the operation's end; where none does
+//! it is there at once. What follows from it is one function each, whichever way it comes. Nothing here decides what
+//! moves: that is [`Moves`](super::Moves)' to say.
 
 mod blocks;
 mod restore;
