@@ -9,7 +9,9 @@ use crate::ftl::tables::blocks::LaneView;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::ftl::work::lane::Round;
+use crate::ftl::write::destage::ERASED;
 use crate::ftl::write::placement::Space;
+use crate::ftl::write::waits::Waits;
 use crate::ftl::{gc_trigger, gc_victim};
 use crate::restore::Verdict;
 use crate::rng::Rng;
@@ -152,6 +154,28 @@ impl Cleaning {
         let cleans = work.lanes[lane.index()].wanted
             || self.trigger.starts(free - free.min(1), &space.ring.limits(tables, work, lane));
         free > work.reserve + 1 && !cleans && !space.ring.lane(lane).gives_room
+    }
+
+    /// Erased blocks of a lane change sides, as far as the policy of the cache asks for it and cleaning lets them.
+    pub(in crate::ftl) fn tend_ring(
+        &self,
+        space: &mut Space,
+        (tables, work): (&mut Tables, &Work),
+        waits: &mut Waits,
+        lane: LaneId,
+    ) {
+        let has = space.space(tables, work, lane);
+        space.ring.ask(lane, &has);
+        while space.ring.lane(lane).owned < space.ring.lane(lane).target
+            && self.can_spare(tables, space, work, lane)
+        {
+            let Some(block) = space.allocator.take_back(lane) else { return };
+            space.ring.lane_mut(lane).put(block, &mut tables.blocks);
+        }
+        let ring = space.ring.lane(lane);
+        if ring.is_over(ring.owned) && ring.free() > ERASED {
+            space.take_from_ring(tables, waits, lane);
+        }
     }
 
     /// The block of a lane that is cleaned next, if one can be and there is room.

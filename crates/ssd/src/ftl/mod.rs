@@ -205,7 +205,7 @@ impl Ftl {
         let cached = if media.space.ring.is_used() { media.tables.layout.lanes } else { 0 };
         let Media { space, tables, work, waits, cleaning, .. } = &mut media;
         for lane in (0..cached).map(LaneId) {
-            space.tend_ring((tables, work), waits, cleaning, lane);
+            cleaning.tend_ring(space, (tables, work), waits, lane);
         }
         let direct = Direct::new(streams, media.tables.layout.units_per_page);
         let moves = Moves { media, page_classes, separation: Separation::new(stream) };

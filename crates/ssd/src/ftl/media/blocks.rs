@@ -6,8 +6,8 @@
 //! keeps the block as a program does. Where no time passes nothing waits: blocks are erased when they are emptied, and
 //! those that wait when time stops.
 
-use crate::flash::{PROGRAM_MODES, Flash};
 use crate::flash::op::{Cause, Op, OpKind};
+use crate::flash::{Flash, PROGRAM_MODES};
 use crate::ftl::Media;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::techniques::{Seen, Shown};
@@ -16,9 +16,9 @@ use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{RECLAIM, ROUTINE};
 use crate::ftl::write::open::Allocated;
 use crate::ftl::write::waits::Lack;
-use crate::nand::{Outcome, Chip};
+use crate::nand::{Chip, Outcome};
 use crate::observe::Effect;
-use crate::units::{LaneId, BlockId, Pun, Ppn, OpId};
+use crate::units::{BlockId, LaneId, OpId, Ppn, Pun};
 
 impl Media {
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {

@@ -11,21 +11,21 @@ mod restore;
 mod units;
 
 use crate::flash::Flash;
-use crate::flash::op::{Op, UnitRef, Cause, UNITS_AT_MOST, OpKind};
+use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::cleaning::Cleaning;
 use crate::ftl::locks::Locks;
 use crate::ftl::reclaim::Reclaim;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
-use crate::ftl::techniques::{Techniques, is_replica, Ended, Seen, Reach};
+use crate::ftl::techniques::{Ended, Reach, Seen, Techniques, is_replica};
 use crate::ftl::work::Work;
 use crate::ftl::work::migration::Migration;
 use crate::ftl::write::placement::Space;
 use crate::ftl::write::waits::Waits;
 use crate::nand::Outcome;
-use crate::observe::{Effects, Effect};
-use crate::restore::{MOST, ensure, Verdict};
-use crate::units::{LaneId, BlockId, Pun, Lpn, Ppn, OpId};
+use crate::observe::{Effect, Effects};
+use crate::restore::{MOST, Verdict, ensure};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
 use serde::{Deserialize, Serialize};
 
 /// What is where and what is under way; what becomes of units and blocks, and who is told.
@@ -215,7 +215,7 @@ impl Media {
     }
 
     /// Units that were read for a job of a technique's own are in the controller, or lost.
-    #[cold]
+    #[inline(never)]
     pub(in crate::ftl) fn take_own(&mut self, lane: LaneId, op: &Op, units: &[UnitRef]) {
         let block = self.tables.layout.block_of_page(op.ppn).0;
         for unit in units {

@@ -1,15 +1,15 @@
 //! A restored translation layer: every number points to something, and counts are those of what is there.
 
 use crate::flash::Flash;
-use crate::flash::op::{Op, UnitRef, OpKind};
+use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::Media;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::map::Map;
 use crate::ftl::techniques::is_replica;
 use crate::ftl::work::job::Job;
-use crate::ftl::work::lane::{RECLAIM, LaneWork};
-use crate::restore::{within_or_none, keep_line, within, ensure, alike, MOST, Verdict};
-use crate::units::{LaneId, BlockId, Pun, Lpn, OpId};
+use crate::ftl::work::lane::{LaneWork, RECLAIM};
+use crate::restore::{MOST, Verdict, alike, ensure, keep_line, within, within_or_none};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
 
 impl LaneWork {
     pub(super) fn keep_room(&mut self, fresh: &LaneWork) {

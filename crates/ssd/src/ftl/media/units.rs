@@ -2,15 +2,15 @@
 //! place.
 
 use crate::flash::Flash;
-use crate::flash::op::{Op, UnitRef, OpKind};
+use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::Media;
 use crate::ftl::stream::STREAMS_AT_MOST;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::candidates::Candidate;
-use crate::nand::{PageAddress, Outcome};
+use crate::nand::{Outcome, PageAddress};
 use crate::observe::Effect;
 use crate::signals::Facts;
-use crate::units::{Lpn, Pun, LaneId, OpId};
+use crate::units::{LaneId, Lpn, OpId, Pun};
 
 impl Media {
     /// Issues an operation on a page.

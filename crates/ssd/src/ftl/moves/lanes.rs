@@ -23,7 +23,7 @@ impl Moves {
     pub(in crate::ftl) fn check_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         if self.media.space.ring.is_used() {
             let Media { space, tables, work, waits, cleaning, .. } = &mut self.media;
-            space.tend_ring((tables, work), waits, cleaning, lane);
+            cleaning.tend_ring(space, (tables, work), waits, lane);
         }
         self.media.update_wanted(lane);
         self.pump_lane(flash, lane);
@@ -397,7 +397,7 @@ impl Moves {
     }
 
     /// A read for a technique's own job is over.
-    #[cold]
+    #[inline(never)]
     fn on_own_read(&mut self, flash: &mut Flash, id: OpId, op: &Op, lane: LaneId) {
         let (units, count) = flash.pool.take(id);
         self.media.take_own(lane, op, &units[..count]);

@@ -4,11 +4,8 @@
 //! fails (`lanes.rs`); what they read is programmed elsewhere (`place.rs`); what cannot wait for a job of routine goes
 //! before it (`urgent.rs`).
 
-mod destage;
 mod lanes;
-mod pace;
 mod place;
-mod room;
 mod urgent;
 
 use crate::ftl::media::Media;

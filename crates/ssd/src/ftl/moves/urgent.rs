@@ -269,7 +269,7 @@ impl Moves {
 
     /// Goes on with a lane's job of a technique's own: programs what is there, reads what is next, and ends it when
     /// nothing is left.
-    #[cold]
+    #[inline(never)]
     pub(in crate::ftl) fn go_on_own(&mut self, flash: &mut Flash, lane: LaneId) {
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         while self.media.work.lane_mut(lane).has_own {
@@ -391,9 +391,10 @@ impl Moves {
             self.program_all_gathered(flash, lane, false);
         }
         if self.media.locks.renewals.are_on() {
-            let Media { locks, tables, work, space, outbox, .. } = &mut self.media;
-            while let Some(op) = locks.next_renewal(tables, work, &space.ring, lane) {
-                outbox.push(flash.pool.add(op, &[UnitRef::PADDING]));
+            loop {
+                let Media { locks, tables, work, space, .. } = &mut self.media;
+                let Some(op) = locks.next_renewal(tables, work, &space.ring, lane) else { break };
+                self.media.issue(flash, op, &[UnitRef::PADDING]);
             }
         }
         self.media.work.looks.is_for_locks(lane) && !self.media.locks.lists.wait_for_moves(lane)

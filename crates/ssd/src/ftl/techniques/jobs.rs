@@ -64,6 +64,7 @@ macro_rules! jobs {
             }
 
             /// See [`Technique::step`].
+            #[inline]
             pub(in crate::ftl) fn step(
                 &mut self,
                 lane: LaneId,
@@ -78,11 +79,13 @@ macro_rules! jobs {
             }
 
             /// See [`Technique::reads`].
+            #[inline]
             pub(in crate::ftl) fn read(&self, lane: LaneId, block: BlockId) -> bool {
                 false $(|| self.has(Which::$folder) && self.$folder.reads(lane, block))*
             }
 
             /// See [`Technique::arrived`].
+            #[inline]
             pub(in crate::ftl) fn arrived(&mut self, lane: LaneId, unit: &UnitRef, lives: bool) {
                 $(if self.has(Which::$folder) { self.$folder.arrived(lane, unit, lives); })*
             }

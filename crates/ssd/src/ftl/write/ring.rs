@@ -1,5 +1,5 @@
 //! The cache of host writes (`ftl/slc_cache`): in each lane a ring of blocks of one bit a cell, opened one after the
-//! other. What it takes back from there is `moves/destage.rs`.
+//! other. What it takes back from there is `ftl/write/destage.rs`.
 
 use super::open::{Allocated, OpenBlock, Turn};
 use crate::flash::op::{Cause, Op, OpKind};

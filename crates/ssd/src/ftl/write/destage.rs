@@ -7,7 +7,6 @@
 //! data is sorted by the class of pages, what was read waits in its queues from one block that is destaged to the next.
 
 use crate::flash::op::Op;
-use crate::ftl::cleaning::Cleaning;
 use crate::ftl::gc_trigger::Limits;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::slc_cache::LaneSpace;
@@ -20,7 +19,7 @@ use crate::ftl::write::waits::{Lack, Waits};
 use crate::units::{BlockId, LaneId, Ppn};
 
 /// Erased blocks that a ring has at least.
-const ERASED: u32 = 2;
+pub(in crate::ftl) const ERASED: u32 = 2;
 
 impl Ring {
     /// The host reads a page.
@@ -136,28 +135,6 @@ impl Space {
         space
     }
 
-    /// Erased blocks of a lane change sides, as far as the policy asks for it and cleaning lets them.
-    pub(in crate::ftl) fn tend_ring(
-        &mut self,
-        (tables, work): (&mut Tables, &Work),
-        waits: &mut Waits,
-        cleaning: &Cleaning,
-        lane: LaneId,
-    ) {
-        let space = self.space(tables, work, lane);
-        self.ring.ask(lane, &space);
-        while self.ring.lane(lane).owned < self.ring.lane(lane).target
-            && cleaning.can_spare(tables, self, work, lane)
-        {
-            let Some(block) = self.allocator.take_back(lane) else { return };
-            self.ring.lane_mut(lane).put(block, &mut tables.blocks);
-        }
-        let ring = self.ring.lane(lane);
-        if ring.is_over(ring.owned) && ring.free() > ERASED {
-            self.take_from_ring(tables, waits, lane);
-        }
-    }
-
     /// An erased block of the ring is a full one from now on; returns whether there was one.
     pub(in crate::ftl) fn take_from_ring(
         &mut self,
@@ -240,7 +217,7 @@ mod tests {
                 );
             }
             let Media { space, tables, work, waits, cleaning, .. } = &mut ftl.moves.media;
-            space.tend_ring((tables, work), waits, cleaning, lane);
+            cleaning.tend_ring(space, (tables, work), waits, lane);
             assert_eq!(ftl.moves.media.space.ring.lane(lane).owned, expected, "cleaning is wanted: {wanted}");
             ftl.moves.media.space.ring.check_rings(&ftl.moves.media.tables).unwrap();
         }
