@@ -2,7 +2,7 @@
 //!
 //! A block of one bit a cell holds a part of what it holds otherwise, and is read, programmed and erased faster
 //! (`nand.slc`). What the host writes fills a ring of such blocks in each lane (`write/ring.rs`); the block of the ring
-//! that is left first is *destaged* (`ftl/write/destage.rs`): its live data goes to full blocks, through streams and the
+//! that is left first is *destaged* (`write/destage.rs`): its live data goes to full blocks, through streams and the
 //! queues of page classes. The policy says how many blocks of a lane are the ring's, and which leaves it first.
 
 use crate::config::member::Misfit;
