@@ -32,7 +32,7 @@ pub(crate) fn within(what: &str, numbers: impl IntoIterator<Item = u32>, end: us
     }
 }
 
-/// The same, or none.
+/// All numbers are below `end`, or none.
 pub(crate) fn within_or_none(what: &str, numbers: impl IntoIterator<Item = u32>, end: usize) -> Verdict {
     within(what, numbers.into_iter().filter(|&number| number != crate::units::NONE), end)
 }
@@ -59,7 +59,7 @@ pub(crate) fn keep_room<T>(list: &mut Vec<T>, fresh: &Vec<T>) {
     list.reserve_exact(fresh.capacity().saturating_sub(list.len()));
 }
 
-/// The same of a line.
+/// A line has the room that it was built with.
 pub(crate) fn keep_line<T>(line: &mut VecDeque<T>, fresh: &VecDeque<T>) {
     line.reserve_exact(fresh.capacity().saturating_sub(line.len()));
 }

@@ -135,7 +135,8 @@ impl Channel {
         }
     }
 
-    /// The same, where the line of data of high priority is that, and those of medium and low are behind it.
+    /// Takes the die whose data goes next, where the line of data of high priority is that, and those of medium and low
+    /// are behind it.
     #[inline(always)]
     fn next_of<const HIGH: usize>(&mut self) -> Option<u32> {
         self.waits = self.waits.checked_sub(1)?;
@@ -146,7 +147,8 @@ impl Channel {
         self.lines[1 - HIGH].pop().or_else(|| self.lines[3 - HIGH].pop())
     }
 
-    /// The same where data of several priorities may wait: it bears to be passed so often, and no longer.
+    /// Takes the die whose data goes next, where data of several priorities may wait: it bears to be passed so often,
+    /// and no longer.
     #[cold]
     fn next_of_several(&mut self, data: [usize; PRIORITIES]) -> Option<u32> {
         let first = self.lines.iter().position(|line| line.len > 0)?;

@@ -438,7 +438,7 @@ impl Die {
         self.pop(pool, Priority::Medium as usize)
     }
 
-    /// The same where reads that are not medium may wait.
+    /// Takes the read to do next, where reads that are not medium may wait.
     #[cold]
     #[inline(never)]
     fn pop_of_several(&mut self, pool: &mut OpPool) -> OpId {
@@ -485,7 +485,7 @@ impl Die {
         if self.waiting == 0 { OpId::NONE } else { self.choose(pool, by) }
     }
 
-    /// The same where something waits.
+    /// Takes the operation to do next, where something waits.
     fn choose(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
         let (read, mut other) = (self.first_read(), self.lines[OTHERS].head);
         if self.returning > 0 && other.is_some() && pool.get(other).kind.ends_data() {

@@ -82,7 +82,7 @@ pub struct Timing {
     command_ns: [u64; KINDS],
     data_out_command_ns: u64,
     femtoseconds_per_byte: u64,
-    /// The same of a read, which may send several bits for each.
+    /// Femtoseconds per byte of a read, which may send several bits for each.
     femtoseconds_per_byte_read: u64,
     cache_operations: bool,
 }

@@ -120,7 +120,7 @@ counters! {
         dead_victims: [u64; CLASSES], "blocks", in "ftl.victims.dead";
         /// Live units in them at that time, by the same classes.
         victim_units: [u64; CLASSES], "units";
-        /// The same blocks by their share of live units: none, then up to 1/16, 2/16 and so on.
+        /// Blocks that cleaning began to empty, by their share of live units: none, then up to 1/16, 2/16 and so on.
         victims_by_live: [u64; VICTIM_BINS], "blocks", in "ftl.victims.histogram";
         /// Pages copied inside the chips (`ftl.migration`).
         copies: u64, "pages", in "ftl.migration.copybacks";

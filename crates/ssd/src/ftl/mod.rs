@@ -352,7 +352,7 @@ impl Ftl {
             && (!self.moves.page_classes.looks_ahead() || self.moves.page_classes.on_accept(units, is_trim))
     }
 
-    /// The same for all lanes: the host has no page left.
+    /// Looks whether lanes should be cleaned, and starts or continues: the host has no page left.
     pub fn check_lanes(&mut self, flash: &mut Flash) {
         (0..self.moves.media.tables.layout.lanes)
             .map(LaneId)

@@ -260,8 +260,8 @@ impl Ftl {
         Ok(lpns.len())
     }
 
-    /// The same where the host's data goes to several streams: units wait until those of their stream make a page. When
-    /// all have been asked about, what is left goes to pages together.
+    /// Writes whole units where the host's data goes to several streams: units wait until those of their stream make a
+    /// page. When all have been asked about, what is left goes to pages together.
     fn sort_directly(&mut self, flash: &mut Flash, lpns: &[u32], moved: bool) -> Result<usize, usize> {
         let units_per_page = self.moves.media.tables.layout.units_per_page as usize;
         for at in 0..self.direct.waiting.len() {

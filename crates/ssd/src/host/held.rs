@@ -18,7 +18,7 @@ struct Waited {
     room: Room,
 }
 
-/// The same of all commands; nothing if nobody asks.
+/// Whom all commands wait for; nothing if nobody asks.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiters {
     by_command: Box<[Waited]>,

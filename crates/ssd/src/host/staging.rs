@@ -169,7 +169,7 @@ impl Staging {
         }
     }
 
-    /// The same, where what is gathered may wait in queues.
+    /// One in which what is gathered may wait in queues, if it `has` any.
     pub fn with_queues(self, has: bool) -> Self {
         Staging { queued: if has { u32::MAX } else { 0 }, ..self }
     }
@@ -260,7 +260,7 @@ impl Staging {
         self.changes[SlotState::Merging as usize]
     }
 
-    /// The same but for those that wait in queues.
+    /// Dirty slots but for those that wait in queues.
     pub fn dirty_beside_queues(&self) -> u32 {
         self.listed() + (self.gathered() & !self.queued) + self.merging()
     }

@@ -151,7 +151,7 @@ impl Holders {
         holders
     }
 
-    /// The same as [`Flash::give`].
+    /// What was issued goes to the dies ([`Flash::give`]); who holds it up from then on is noted.
     pub(crate) fn give(&mut self, flash: &mut Flash, ids: &[OpId], now: SimTime, events: &mut EventQueue) {
         for &id in ids {
             self.standing.push(id);
@@ -177,7 +177,7 @@ impl Holders {
         self.standing.clear();
     }
 
-    /// The same as [`Flash::on_event`].
+    /// An event of the flash ([`Flash::on_event`]); who holds up what waits from then on is noted.
     pub(crate) fn on_event(
         &mut self,
         flash: &mut Flash,

@@ -52,7 +52,7 @@ const END: u32 = 525_600;
 const READS: u32 = 4;
 /// What the best voltages leave to the limit where a set must read, in bits.
 const SPARE_BITS: u32 = 4;
-/// The same where three sets do not do for that, because reads move the cells.
+/// What they leave, in bits, where three sets do not do for more, because reads move the cells.
 const SPARE_AT_WORST_BITS: u32 = 7;
 
 section! {

@@ -298,7 +298,7 @@ impl Media {
         }
     }
 
-    /// The same, whichever page of the block it is.
+    /// A page is about to be programmed in a block: if that waits for its erase, the erase goes first.
     #[cold]
     #[inline(never)]
     pub(in crate::ftl) fn erase_if_stale(&mut self, flash: &mut Flash, page: Ppn) {

@@ -307,7 +307,7 @@ impl Moves {
         }
     }
 
-    /// The same of an operation that is not the host's.
+    /// Told that an operation is done that is not the host's.
     pub(in crate::ftl) fn on_own_done(&mut self, flash: &mut Flash, id: OpId) {
         let op = *flash.pool.get(id);
         match (op.kind, op.cause) {

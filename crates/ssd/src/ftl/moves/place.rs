@@ -59,7 +59,8 @@ impl Moves {
         emptied
     }
 
-    /// The same of what was read well, where data is sorted.
+    /// Units of a page of a moving block were read well: those that still live there wait in the queue of their class
+    /// of pages. Returns whether the block was waiting for nothing else.
     #[inline(never)]
     fn sort_read(&mut self, lane: LaneId, (cause, block): (Cause, BlockId), units: &[UnitRef]) -> bool {
         let mut emptied = false;
@@ -105,7 +106,8 @@ impl Moves {
         }
     }
 
-    /// The same for the streams that take what is moved for this cause; false if no page was left for some of it.
+    /// Programs full pages of the streams that take what is moved for this cause; false if no page was left for some of
+    /// it.
     #[inline]
     pub(in crate::ftl) fn program_moved_for(
         &mut self,
@@ -183,7 +185,7 @@ impl Moves {
         }
     }
 
-    /// The same where data is sorted: the page that comes next says which units go.
+    /// Programs pages of a stream where data is sorted: the page that comes next says which units go.
     #[inline(never)]
     fn program_sorted(
         &mut self,

@@ -57,11 +57,11 @@ family! {
         fn class(&self, lpn: Lpn) -> u8 {
             0
         }
-        /// The same of what the host has written of it last.
+        /// The class that a unit deserves which the host has written.
         fn class_of_write(&mut self, lpn: Lpn) -> u8 {
             self.class(lpn)
         }
-        /// The same of a unit that moves.
+        /// The class that a unit deserves which moves.
         fn class_of_move(&mut self, lpn: Lpn) -> u8 {
             self.class(lpn)
         }

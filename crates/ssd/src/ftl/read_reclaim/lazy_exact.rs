@@ -61,7 +61,7 @@ pub struct Policy {
     /// Harm done since the erase, by physical block.
     #[serde(with = "raw")]
     blocks: Vec<u64>,
-    /// The same by wordline.
+    /// Harm done since the erase, by wordline.
     #[serde(with = "raw")]
     counts: Vec<u32>,
     /// Wordlines that have left their block.

@@ -23,8 +23,8 @@ choice! {
     pub enum Acknowledge {
         /// When what they have killed cannot be read any more, copies by moves included (assumed).
         AfterLock = "after_lock",
-        /// The same, and all writes are to the medium: none is complete while what it has killed can be read (the
-        /// paper's drives have no such page at any time, section 5.4).
+        /// Trims, flushes and FUA writes wait for locks, and all writes are to the medium: none is complete while what
+        /// it has killed can be read (the paper's drives have no such page at any time, section 5.4).
         EveryWrite = "every_write",
         /// At once; the locks follow (the paper says nothing of it).
         AtOnce = "at_once",

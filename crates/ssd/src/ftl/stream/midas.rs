@@ -334,7 +334,7 @@ fn hold_old(known: &mut u16, now: u8) {
     }
 }
 
-/// The same unit in another group.
+/// A unit, in another group.
 #[inline]
 fn in_group(known: u16, group: u8) -> u16 {
     known & !(31 << GROUP) | u16::from(group + 1) << GROUP

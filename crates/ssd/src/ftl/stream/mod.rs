@@ -301,7 +301,7 @@ impl LaneStreams<'_> {
         self.streams.of_policy(self.filled_by[block as usize])
     }
 
-    /// The same with when it was full.
+    /// The stream that fills or has filled a block, and when it was full.
     #[inline]
     pub fn filled(&self, block: u32) -> Filled {
         let at = self.blocks.now - self.blocks.age(block);

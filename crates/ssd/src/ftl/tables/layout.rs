@@ -148,7 +148,7 @@ impl Layout {
         }
     }
 
-    /// The same with so many pages at the end of each physical block that no data fills.
+    /// This layout, with so many pages at the end of each physical block that no data fills.
     pub fn keeping(mut self, pages: u32) -> Self {
         self.data_pages_per_block =
             (self.pages_per_block / self.span).saturating_sub(pages).max(1) * self.span;

@@ -449,7 +449,7 @@ macro_rules! list {
                 0 $(+ self.$folder.bytes())*
             }
 
-            /// The same of those that a section configures.
+            /// Bytes of the tables of those that a section configures.
             pub(in crate::ftl) fn bytes_of(&self, section: &str) -> usize {
                 0 $(+ if section == $section { self.$folder.bytes() } else { 0 })*
             }

@@ -122,7 +122,7 @@ impl LaneWork {
         if self.sorted.is_used() { gathered + self.full_pages_sorted(per_page) } else { gathered }
     }
 
-    /// The same of what is sorted.
+    /// Full pages of what is sorted that found no room.
     #[inline(never)]
     fn full_pages_sorted(&self, per_page: u32) -> u32 {
         let full = |held: u32| (held + per_page).saturating_sub(self.sorted.enough().max(1)) / per_page;

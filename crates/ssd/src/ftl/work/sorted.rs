@@ -102,7 +102,7 @@ impl Sorted {
         self.of(stream).iter().map(|queue| queue.len()).sum()
     }
 
-    /// The same by stream; nothing where data is not sorted.
+    /// Units that wait, by stream; nothing where data is not sorted.
     pub fn each_held(&self) -> impl Iterator<Item = u32> + '_ {
         self.queues
             .chunks(usize::from(self.classes.max(1)))

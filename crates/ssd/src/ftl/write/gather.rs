@@ -120,7 +120,7 @@ impl Gather {
         }
     }
 
-    /// The same with a queue for each class of pages, which hold so many units of a stream together.
+    /// With a queue for each class of pages, which hold so many units of a stream together.
     pub(in crate::ftl) fn by_class(self, classes: u8, queue_units: u32) -> Self {
         let queues = vec![List::EMPTY; usize::from(self.streams) * usize::from(classes)].into_boxed_slice();
         Gather { queues, classes, sorts: true, enough: self.enough.max(queue_units), ..self }
@@ -249,7 +249,7 @@ impl Gather {
         self.oldest_of_several(stream, class)
     }
 
-    /// The same where there are several classes.
+    /// The unit of a stream that goes next to a page of a class, where there are several.
     #[inline(never)]
     fn oldest_of_several(&self, stream: StreamId, class: u8) -> (SlotId, bool) {
         let queues = self.of(stream);

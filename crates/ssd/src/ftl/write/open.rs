@@ -132,7 +132,7 @@ impl Allocator {
         }
     }
 
-    /// The same, where of the free blocks the least erased is opened if it is so.
+    /// One that opens the least erased of the free blocks, or the one that came free first.
     pub(in crate::ftl) fn by_wear(self, least_erased: bool) -> Self {
         Allocator { least_erased, ..self }
     }

@@ -86,7 +86,7 @@ impl Space {
         self.full_page(tables, work, lpn, stream, paced)
     }
 
-    /// The same in the cache.
+    /// A page of the cache for host data.
     #[inline(never)]
     pub(in crate::ftl) fn ring_page(&mut self, tables: &mut Tables, lpn: Lpn) -> Option<Allocated> {
         match self.placement.turn_of(lpn) {
@@ -95,7 +95,7 @@ impl Space {
         }
     }
 
-    /// The same in a full block.
+    /// A page of a full block for host data.
     #[inline]
     pub(in crate::ftl) fn full_page(
         &mut self,

@@ -59,7 +59,7 @@ impl Waits {
         self.wanted == 0
     }
 
-    /// The same of one thing, and whoever does is told now: nobody waits any more.
+    /// Whether somebody waits for it; whoever does is told now, and nobody waits any more.
     #[inline]
     pub fn take_wanted(&mut self, what: Lack) -> bool {
         let wanted = self.is_wanted(what);
@@ -87,7 +87,7 @@ impl Waits {
         self.come & what.bit() != 0
     }
 
-    /// The same, once.
+    /// Whether some may have come; told once.
     #[inline]
     pub fn take_come(&mut self, what: Lack) -> bool {
         let has_come = self.has_come(what);

@@ -372,7 +372,7 @@ impl Known<'_> {
         chain
     }
 
-    /// The same, unless what there is did as well: so many copies per write were measured of it.
+    /// A chain that is better than this one; this one if it did as well: so many copies per write were measured of it.
     pub fn better_than(&self, chain: Chain, most: u8, measured: u64) -> Chain {
         let planned = self.plan(most);
         let same = self.predict(chain).filter(|_| planned.copies >= measured);

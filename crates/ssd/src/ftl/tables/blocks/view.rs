@@ -109,7 +109,7 @@ impl LaneView<'_> {
         self.live[block as usize] | if may { 0 } else { NOT_ELIGIBLE }
     }
 
-    /// The same lane with other live units: some of its blocks cannot be chosen.
+    /// This lane with other live units: some of its blocks cannot be chosen.
     pub(in crate::ftl) fn with_live<'a>(&'a self, live: &'a [u32]) -> LaneView<'a> {
         LaneView { live, ..*self }
     }
