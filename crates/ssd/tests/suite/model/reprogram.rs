@@ -1,17 +1,18 @@
 //! Random drives that program over what dies (`ftl.sanitize.policy = "reprogram"`).
 
 use super::setup::{make_room, random_config, random_policy};
+use super::techniques;
 use crate::support::every::{chosen, has};
 use ssd::DriveConfig;
-use ssd::ftl::{read_reclaim, sanitize};
+use ssd::ftl::sanitize;
 use ssd::nand::cell::CellPart;
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, ProgramOrder, Reliability};
 
 /// Whether pages of a drive can be programmed over, and what that does to others be known; it is, then.
 pub fn can_reprogram(cfg: &mut DriveConfig) -> bool {
-    let (bits, reclaim) = (cfg.geometry.bits_per_cell, read_reclaim::Policy::build(&cfg.read_reclaim));
-    let has_others = cfg.slc_blocks_per_lane() > 0 || cfg.replica_pages_per_block() > 0 || reclaim.spreads();
+    let bits = cfg.geometry.bits_per_cell;
+    let has_others = cfg.slc_blocks_per_lane() > 0 || techniques::replicates(cfg) || techniques::deals(cfg);
     if bits == 1 || has_others || copies(cfg) {
         return false;
     }

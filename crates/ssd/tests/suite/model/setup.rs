@@ -2,10 +2,10 @@
 
 use super::reprogram::can_reprogram;
 use super::techniques;
-use crate::support::every::{chosen, has, is_possible, select};
+use crate::support::every::{chosen, is_possible, select};
 use ssd::config::{Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
-use ssd::ftl::{gc_trigger, gc_victim, page_class, read_reclaim, sanitize, slc_cache, stream};
+use ssd::ftl::{gc_trigger, gc_victim, page_class, sanitize, slc_cache, stream};
 use ssd::host::buffer;
 use ssd::nand::cell::CellPart;
 use ssd::policy::{FamilyInfo, family};
@@ -210,7 +210,7 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     if cfg.read_voltage.name() == "table_by_age" && Drive::new(cfg).is_err() {
         random_policy(cfg, "flash.read_voltage", read_voltage::FAMILY.default, |_| None);
     }
-    random_read_reclaim(cfg, rng);
+    techniques::random_read_reclaim(cfg, rng);
     random_dealing(cfg);
 }
 
@@ -240,31 +240,6 @@ fn random_migration(cfg: &mut DriveConfig) {
     });
     if cfg.validate().is_err() {
         select(cfg, "ftl.migration", "copyback_always");
-    }
-}
-
-/// Any policy that moves data because of reads.
-fn random_read_reclaim(cfg: &mut DriveConfig, rng: &mut Rng) {
-    // Where a technique was taken out its policies are drawn all the same: the others stay what they were.
-    const ALL: [&str; 7] = ["never", "block", "page_type", "lazy_exact", "redftl", "straw", "redftl_plus"];
-    assert!(names(&read_reclaim::FAMILY).iter().all(|name| ALL.contains(name)), "a policy that is not drawn");
-    let policy = pick(rng, &ALL);
-    if policy == "redftl" {
-        return techniques::random_redftl(cfg, rng);
-    }
-    let policy = if has(&format!("ftl.read_reclaim.{policy}")) { policy } else { "never" };
-    random_policy(cfg, "ftl.read_reclaim", policy, |key| {
-        Some(match key {
-            "max_reads" => Value::Integer(pick(rng, &[5, 40, 400])),
-            "ahead_reads" => Value::Integer(pick(rng, &[1, 20])),
-            "check_interval" => Value::Integer(pick(rng, &[1, 5, 30])),
-            "entries" => Value::Integer(pick(rng, &[1, 3, 8])),
-            "idle_after_us" => Value::Float(pick(rng, &[5.0, 500.0, 10_000.0])),
-            _ => return None,
-        })
-    });
-    if cfg.validate().is_err() && !make_room(cfg) {
-        random_policy(cfg, "ftl.read_reclaim", read_reclaim::FAMILY.default, |_| None);
     }
 }
 
@@ -381,8 +356,7 @@ pub fn random_locked_replicas(rng: &mut Rng) -> DriveConfig {
         if rng.below(2) == 0 {
             weaken(&mut cfg);
         }
-        let has_replicas = cfg.replica_pages_per_block() > 0 || !has("ftl.read_reclaim.redftl");
-        let fits = has_replicas && random_sanitize(&mut cfg, rng);
+        let fits = techniques::replicates(&cfg) && random_sanitize(&mut cfg, rng);
         if fits && make_room(&mut cfg) {
             return cfg;
         }
@@ -400,8 +374,7 @@ fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
     if ["erase", "scrub"].contains(&policy) && cfg.slc_blocks_per_lane() > 0 {
         return false;
     }
-    let replicates = cfg.replica_pages_per_block() > 0;
-    if policy == "scrub" && (replicates || cfg.read_reclaim.name() == "redftl_plus") {
+    if policy == "scrub" && (techniques::replicates(cfg) || techniques::deals(cfg)) {
         return false;
     }
     if policy == "scrub" {
@@ -501,23 +474,7 @@ pub fn choose_modes(cfg: &mut DriveConfig) {
 /// those above stay what they were.
 fn random_dealing(cfg: &mut DriveConfig) {
     let rng = &mut Rng::named(cfg.drive.seed, "model/dealing");
-    if rng.below(4) == 0 {
-        let values = [
-            ("max_reads", Value::Integer(pick(rng, &[5, 40, 300]))),
-            ("threshold_percent", Value::Float(pick(rng, &[50.0, 95.0]))),
-            ("idle_after_us", Value::Float(pick(rng, &[5.0, 500.0, 10_000.0]))),
-            ("pairing", Value::Bool(rng.below(4) > 0)),
-            ("empty_partner", Value::Bool(rng.below(2) == 0)),
-            ("page_types", Value::Bool(rng.below(4) > 0)),
-            ("counters", Value::Text(pick(rng, &["two_level", "exact"]).to_owned())),
-        ];
-        if has("ftl.read_reclaim.redftl_plus") {
-            cfg.read_reclaim = read_reclaim::Config::named("redftl_plus").expect("a policy");
-            for (key, value) in values {
-                cfg.read_reclaim.set(key, &value).expect("a parameter");
-            }
-        }
-    }
+    techniques::random_deals(cfg, rng);
     cfg.scheduling.reclaim = pick(rng, &[ReclaimOrder::Urgent, ReclaimOrder::Background]);
     cfg.scheduling.due_bypass_limit = pick(rng, &[1, 2, 100]);
     let (commands, data) = (ChannelOrder::CommandsFirst, ChannelOrder::DataFirst);

@@ -1,9 +1,9 @@
 //! What is drawn for techniques that a drive may lack. It is drawn without them, too: the drive is otherwise the same.
 
 use super::setup::{make_room, names, pick, random_policy};
-use crate::support::every::has;
 use ssd::DriveConfig;
 use ssd::config::{Table, Value};
+use ssd::ftl::read_reclaim;
 use ssd::policy::family;
 use ssd::rng::Rng;
 
@@ -29,6 +29,86 @@ pub fn random_leveling(cfg: &mut DriveConfig, rng: &mut Rng) {
     }
 }
 
+/// Any policy that moves data because of reads.
+pub fn random_read_reclaim(cfg: &mut DriveConfig, rng: &mut Rng) {
+    const ALL: [&str; 7] = ["never", "block", "page_type", "lazy_exact", "redftl", "straw", "redftl_plus"];
+    let possible = names(&read_reclaim::FAMILY);
+    assert!(possible.iter().all(|name| ALL.contains(name)), "{possible:?}");
+    let policy = pick(rng, &ALL);
+    if policy == "redftl" {
+        return random_redftl(cfg, rng);
+    }
+    let mut value = |key: &str| {
+        Some(match key {
+            "max_reads" => Value::Integer(pick(rng, &[5, 40, 400])),
+            "ahead_reads" => Value::Integer(pick(rng, &[1, 20])),
+            "check_interval" => Value::Integer(pick(rng, &[1, 5, 30])),
+            "entries" => Value::Integer(pick(rng, &[1, 3, 8])),
+            "idle_after_us" => Value::Float(pick(rng, &[5.0, 500.0, 10_000.0])),
+            _ => return None,
+        })
+    };
+    if possible.contains(&policy) {
+        random_policy(cfg, "ftl.read_reclaim", policy, value);
+    } else {
+        let drawn = ["max_reads", "idle_after_us"].map(|key| value(key));
+        stand_in(cfg, &drawn[0].clone().expect("a number"), DEALS);
+    }
+    if cfg.validate().is_err() && !make_room(cfg) {
+        random_policy(cfg, "ftl.read_reclaim", read_reclaim::FAMILY.default, |_| None);
+    }
+}
+
+/// What policies that were taken out are told by, where another stands in for them: no other drive has such limits.
+const DEALS: i128 = 1;
+const REPLICAS: i128 = 2;
+
+/// In place of a policy that was taken out blocks move as a whole, after about as many reads.
+pub fn stand_in(cfg: &mut DriveConfig, max_reads: &Value, mark: i128) {
+    let &Value::Integer(reads) = max_reads else { unreachable!("reads are whole numbers") };
+    cfg.read_reclaim = read_reclaim::Config::named("block").expect("a policy");
+    cfg.read_reclaim.set("max_reads", &Value::Integer(reads + mark)).expect("a parameter");
+}
+
+/// Whether another policy stands in for one that was taken out.
+fn has_stand_in(cfg: &DriveConfig, mark: i128) -> bool {
+    let reads = cfg.read_reclaim.show("max_reads").and_then(|reads| reads.parse::<i128>().ok());
+    cfg.read_reclaim.name() == "block" && reads.is_some_and(|reads| reads % 5 == mark)
+}
+
+/// Whether the drive deals data over blocks because of reads, or would, if it could.
+pub fn deals(cfg: &DriveConfig) -> bool {
+    cfg.read_reclaim.name() == "redftl_plus" || has_stand_in(cfg, DEALS)
+}
+
+/// Whether it has room for replicas, or would have, if it could make some.
+pub fn replicates(cfg: &DriveConfig) -> bool {
+    cfg.replica_pages_per_block() > 0 || has_stand_in(cfg, REPLICAS)
+}
+
+/// A quarter of the drives deal data over blocks because of reads, whether their cells age or not.
+pub fn random_deals(cfg: &mut DriveConfig, rng: &mut Rng) {
+    if rng.below(4) > 0 {
+        return;
+    }
+    let values = [
+        ("max_reads", Value::Integer(pick(rng, &[5, 40, 300]))),
+        ("threshold_percent", Value::Float(pick(rng, &[50.0, 95.0]))),
+        ("idle_after_us", Value::Float(pick(rng, &[5.0, 500.0, 10_000.0]))),
+        ("pairing", Value::Bool(rng.below(4) > 0)),
+        ("empty_partner", Value::Bool(rng.below(2) == 0)),
+        ("page_types", Value::Bool(rng.below(4) > 0)),
+        ("counters", Value::Text(pick(rng, &["two_level", "exact"]).to_owned())),
+    ];
+    let Some(policy) = read_reclaim::Config::named("redftl_plus") else {
+        return stand_in(cfg, &values[0].1, DEALS);
+    };
+    cfg.read_reclaim = policy;
+    for (key, value) in values {
+        cfg.read_reclaim.set(key, &value).expect("a parameter");
+    }
+}
+
 /// Replicas of pages read often, as many as the drive has room for.
 pub fn random_redftl(cfg: &mut DriveConfig, rng: &mut Rng) {
     let replica_percent = pick(rng, &[10.0, 50.0, 70.0]);
@@ -44,10 +124,10 @@ pub fn random_redftl(cfg: &mut DriveConfig, rng: &mut Rng) {
     ];
     let pages = cfg.geometry.pages_per_block();
     let limit = pick(rng, &[1, 2, 15]).min(pages / 2);
-    if !has("ftl.read_reclaim.redftl") {
-        return;
-    }
-    cfg.read_reclaim.select("redftl").unwrap();
+    let Some(policy) = read_reclaim::Config::named("redftl") else {
+        return stand_in(cfg, &values[0].1, REPLICAS);
+    };
+    cfg.read_reclaim = policy;
     for (key, value) in values {
         cfg.read_reclaim.set(key, &value).unwrap_or_else(|problem| panic!("redftl.{key}: {problem:?}"));
     }
