@@ -79,18 +79,24 @@ type Life = fn(&mut Run) -> Verdict;
 
 /// Runs one seed; the error is a whole report.
 fn run(seed: u64, draw: Draw, live: Life) -> Result<Tally, String> {
-    let mut run = draw(seed);
-    let verdict = catch_unwind(AssertUnwindSafe(|| live(&mut run)));
-    let what = match verdict {
-        Ok(Ok(())) => return Ok(run.tally()),
-        Ok(Err(what)) => what,
-        Err(panic) => match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
+    let named = |what: &str| format!("WORDLINE_MODEL_SEED={seed}: {what}");
+    let mut run =
+        unwound(|| draw(seed)).map_err(|panic| named(&format!("the drive is not drawn: {panic}")))?;
+    match unwound(|| live(&mut run)).and_then(|verdict| verdict) {
+        Ok(()) => Ok(run.tally()),
+        Err(what) => Err(format!("{}\n{}", named(&what), run.describe())),
+    }
+}
+
+/// What that comes to; or the panic that it ends in, in words.
+fn unwound<T>(does: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(does)).map_err(|panic| {
+        match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
             (Some(text), _) => format!("panic: {text}"),
             (_, Some(text)) => format!("panic: {text}"),
             _ => "panic".to_owned(),
-        },
-    };
-    Err(format!("WORDLINE_MODEL_SEED={seed}: {what}\n{}", run.describe()))
+        }
+    })
 }
 
 /// Runs seeds on all processors.

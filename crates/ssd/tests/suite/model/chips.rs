@@ -12,8 +12,11 @@ use ssd::observe::{ChipEffect, Source};
 use ssd::signals::{Facts, Spare};
 use ssd::units::{Lpn, Pun};
 use ssd::{Drive, DriveConfig};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
+
+/// Where a page is: its block, and which page of that.
+pub type Place = (u32, u32);
 
 /// What is in one unit of a page, spare area and data.
 struct Unit {
@@ -26,7 +29,7 @@ struct Unit {
 
 /// What somebody makes of a page.
 pub struct Found<'a> {
-    pub place: (u32, u32),
+    pub place: Place,
     /// Its program has ended, and well.
     pub is_whole: bool,
     pub units: Vec<Seen<'a>>,
@@ -55,25 +58,108 @@ struct Page {
     ended: bool,
     /// Whether it is locked.
     hidden: bool,
-    units: BTreeMap<u32, Unit>,
+    units: Units,
+}
+
+/// The units of a page by their numbers, in that order.
+#[derive(Default)]
+struct Units(Vec<(u32, Unit)>);
+
+impl Units {
+    fn place_of(&self, at: u32) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&at, |(at, _)| *at)
+    }
+
+    fn get(&self, at: u32) -> Option<&Unit> {
+        self.place_of(at).ok().map(|found| &self.0[found].1)
+    }
+
+    fn get_mut(&mut self, at: u32) -> Option<&mut Unit> {
+        self.place_of(at).ok().map(|found| &mut self.0[found].1)
+    }
+
+    fn insert(&mut self, at: u32, unit: Unit) {
+        match self.place_of(at) {
+            Ok(found) => self.0[found].1 = unit,
+            Err(free) => self.0.insert(free, (at, unit)),
+        }
+    }
+
+    fn values(&self) -> impl Iterator<Item = &Unit> {
+        self.0.iter().map(|(_, unit)| unit)
+    }
+}
+
+/// Pages by their places, in that order.
+#[derive(Default)]
+struct Pages(Vec<Vec<Option<Page>>>);
+
+impl Pages {
+    fn get(&self, (block, page): Place) -> Option<&Page> {
+        self.0.get(block as usize)?.get(page as usize)?.as_ref()
+    }
+
+    fn get_mut(&mut self, (block, page): Place) -> Option<&mut Page> {
+        self.0.get_mut(block as usize)?.get_mut(page as usize)?.as_mut()
+    }
+
+    fn insert(&mut self, (block, page): Place, what: Page) {
+        let (block, page) = (block as usize, page as usize);
+        self.0.resize_with(self.0.len().max(block + 1), Vec::new);
+        let pages = &mut self.0[block];
+        pages.resize_with(pages.len().max(page + 1), || None);
+        pages[page] = Some(what);
+    }
+
+    /// What a block holds, which then holds nothing.
+    fn take(&mut self, block: u32) -> Vec<(Place, Page)> {
+        let taken = self.0.get_mut(block as usize).map(std::mem::take).unwrap_or_default();
+        let placed = taken.into_iter().enumerate();
+        placed.filter_map(|(page, what)| Some(((block, page as u32), what?))).collect()
+    }
+
+    fn of_block(&self, block: u32) -> impl Iterator<Item = (Place, &Page)> {
+        let pages = self.0.get(block as usize).into_iter().flatten().enumerate();
+        pages.filter_map(move |(page, what)| Some(((block, page as u32), what.as_ref()?)))
+    }
+
+    /// Some pages of one block.
+    fn range_mut(&mut self, block: u32, pages: Range<u32>) -> impl Iterator<Item = &mut Page> {
+        let of_block = self.0.get_mut(block as usize).into_iter().flatten();
+        of_block.take(pages.end as usize).skip(pages.start as usize).flatten()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (Place, &Page)> {
+        (0..self.0.len() as u32).flat_map(|block| self.of_block(block))
+    }
+
+    fn values(&self) -> impl Iterator<Item = &Page> {
+        self.0.iter().flatten().flatten()
+    }
+}
+
+/// What stands at a place of a list, which grows up to there.
+fn at<T: Default + Clone>(list: &mut Vec<T>, place: u32) -> &mut T {
+    let place = place as usize;
+    list.resize(list.len().max(place + 1), T::default());
+    &mut list[place]
 }
 
 /// All chips.
 #[derive(Default)]
 pub struct Chips {
-    /// By block and page.
-    pages: BTreeMap<(u32, u32), Page>,
+    pages: Pages,
     /// Where a unit of flash, as the firmware counts them, is on the chips.
-    places: BTreeMap<u32, (u32, u32)>,
+    places: Vec<Option<Place>>,
     /// The page whose units are being told.
-    open: Option<(u32, u32)>,
+    open: Option<Place>,
     sequence: u64,
     /// Units of flash that were programmed with a logical unit since, by that.
-    of_unit: BTreeMap<u32, BTreeSet<u32>>,
+    of_unit: Vec<Vec<u32>>,
     /// Blocks that are locked, and those that are being erased, with what they held until then.
     locked: BTreeSet<u32>,
     erasing: BTreeSet<u32>,
-    going: BTreeMap<(u32, u32), Page>,
+    going: Pages,
     /// Pages of a wordline, where one follows the other, and whether what is hidden is noise.
     pages_per_wordline: u32,
     noisy: bool,
@@ -100,37 +186,35 @@ impl Chips {
                 if self.locked.contains(&block) {
                     return Err(format!("page {page} of block {block} is programmed, and that is locked"));
                 }
-                if self.pages.get(&place).is_some_and(|page| page.whole) {
+                if self.pages.get(place).is_some_and(|page| page.whole) {
                     return Err(format!("page {page} of block {block} is programmed over data"));
                 }
-                if self.noisy && self.pages.range(self.wordline(place)).any(|(_, page)| page.hidden) {
+                if self.noisy && self.wordline_of(&self.pages, place).any(|(_, page)| page.hidden) {
                     return Err(format!("page {page} of block {block} is programmed on a wordline of noise"));
                 }
-                let page = Page { whole: false, ended: false, hidden: false, units: BTreeMap::new() };
+                let page = Page { whole: false, ended: false, hidden: false, units: Units::default() };
                 self.pages.insert(place, page);
                 self.open = Some(place);
             }
             ChipEffect::Spare { to, lpn, from, facts } => self.fill(to, lpn.0, from, facts, oracle)?,
             ChipEffect::ProgramEnds { block, page, failed } => {
-                let Some(found) = self.pages.get_mut(&(block, page)) else {
+                let Some(found) = self.pages.get_mut((block, page)) else {
                     return Err(format!("the program of page {page} of block {block} ends and never began"));
                 };
                 (found.whole, found.ended) = (!failed, true);
             }
             ChipEffect::EraseBegins { block } => {
                 self.erasing.insert(block);
-                let first = self.pages.range((block, 0)..(block + 1, 0)).flat_map(|(_, page)| &page.units);
-                for (at, unit) in first {
-                    self.of_unit.entry(unit.lpn).or_default().remove(at);
-                }
-                let rest = self.pages.split_off(&(block, 0));
-                for (place, page) in rest {
-                    if place.0 == block { &mut self.going } else { &mut self.pages }.insert(place, page);
+                for (place, page) in self.pages.take(block) {
+                    for (unit, held) in &page.units.0 {
+                        at(&mut self.of_unit, held.lpn).retain(|other| other != unit);
+                    }
+                    self.going.insert(place, page);
                 }
             }
             ChipEffect::PulseBegins { .. } => {}
             ChipEffect::LockPage { block, page, failed } | ChipEffect::Reprogram { block, page, failed } => {
-                let Some(found) = self.pages.get_mut(&(block, page)).filter(|found| found.ended) else {
+                let Some(found) = self.pages.get_mut((block, page)).filter(|found| found.ended) else {
                     return Err(format!("page {page} of block {block} is locked, and was not programmed"));
                 };
                 found.hidden |= !failed;
@@ -138,13 +222,12 @@ impl Chips {
             ChipEffect::LockBlock { block, failed } => {
                 if !failed {
                     self.locked.insert(block);
-                    let pages = self.pages.range_mut((block, 0)..(block + 1, 0));
-                    pages.for_each(|(_, page)| page.hidden = true);
+                    self.pages.range_mut(block, 0..u32::MAX).for_each(|page| page.hidden = true);
                 }
             }
             ChipEffect::Scrub { block, page, failed } => {
-                let wordline = self.wordline((block, page));
-                for (_, found) in self.pages.range_mut(wordline).filter(|_| !failed) {
+                let wordline = self.wordline(page);
+                for found in self.pages.range_mut(block, wordline).filter(|_| !failed) {
                     if !found.ended {
                         return Err(format!(
                             "page {page} of block {block} is scrubbed and programmed at once"
@@ -156,8 +239,8 @@ impl Chips {
             ChipEffect::EraseEnds { block } => {
                 self.erasing.remove(&block);
                 self.locked.remove(&block);
-                self.going.retain(|place, _| place.0 != block);
-                if self.pages.keys().any(|place| place.0 == block) {
+                self.going.take(block);
+                if self.pages.of_block(block).next().is_some() {
                     return Err(format!("block {block} was programmed while it was erased"));
                 }
             }
@@ -166,20 +249,31 @@ impl Chips {
     }
 
     /// The pages of a page's wordline.
-    fn wordline(&self, (block, page): (u32, u32)) -> Range<(u32, u32)> {
+    fn wordline(&self, page: u32) -> Range<u32> {
         let first = page / self.pages_per_wordline * self.pages_per_wordline;
-        (block, first)..(block, first + self.pages_per_wordline)
+        first..first + self.pages_per_wordline
+    }
+
+    /// Those of them that are there.
+    fn wordline_of<'a>(
+        &self,
+        pages: &'a Pages,
+        (block, page): Place,
+    ) -> impl Iterator<Item = (Place, &'a Page)> {
+        let wordline = self.wordline(page);
+        wordline.filter_map(move |page| pages.get((block, page)).map(|found| ((block, page), found)))
     }
 
     /// Cells make no errors, and a page cannot be corrected: one beside it was reprogrammed.
     pub fn is_spoiled(&self, mut units: Range<u32>) -> Verdict {
-        let place = units.find_map(|unit| self.places.get(&unit)).copied();
+        let place = units.find_map(|unit| self.place_of(unit));
         let place = place.ok_or("a page cannot be corrected, and was not programmed")?;
-        let is_noise = |(at, page): (&(u32, u32), &Page)| *at != place && page.hidden;
+        let is_noise = |(at, page): (Place, &Page)| at != place && page.hidden;
         // Its erase may have begun since it was read, or where no time passes have ended.
-        let wordline = [&self.pages, &self.going].map(|pages| pages.range(self.wordline(place)));
-        let is_erased = !self.pages.contains_key(&place) && !self.going.contains_key(&place);
-        match self.noisy && (is_erased || wordline.into_iter().flatten().any(is_noise)) {
+        let mut wordline =
+            [&self.pages, &self.going].into_iter().flat_map(|pages| self.wordline_of(pages, place));
+        let is_erased = self.pages.get(place).is_none() && self.going.get(place).is_none();
+        match self.noisy && (is_erased || wordline.any(is_noise)) {
             true => Ok(()),
             false => Err(format!("page {place:?} is lost, and none of its wordline was reprogrammed")),
         }
@@ -205,34 +299,42 @@ impl Chips {
                 (found.sequence, kept, found.data.clone())
             }
         };
-        self.places.insert(to.0, place);
-        self.of_unit.entry(lpn).or_default().insert(to.0);
-        let page = self.pages.get_mut(&place).ok_or("a page that is told of was begun")?;
+        if !oracle.has(lpn, to.0) {
+            return Err(format!("unit {lpn} goes to flash unit {}, one of which there is not", to.0));
+        }
+        *at(&mut self.places, to.0) = Some(place);
+        let copies = at(&mut self.of_unit, lpn);
+        if !copies.contains(&to.0) {
+            copies.push(to.0);
+        }
+        let page = self.pages.get_mut(place).ok_or("a page that is told of was begun")?;
         page.units.insert(to.0, Unit { lpn, sequence, facts, data });
         Ok(())
     }
 
+    fn place_of(&self, unit: u32) -> Option<Place> {
+        self.places.get(unit as usize).copied().flatten()
+    }
+
     fn unit(&self, unit: u32) -> Option<&Unit> {
-        let page = self.pages.get(self.places.get(&unit)?)?;
-        page.units.get(&unit)
+        self.pages.get(self.place_of(unit)?)?.units.get(unit)
     }
 
     /// Where a thief reads a version of a granule, if anywhere.
-    pub fn find(&self, lpn: u32, granule: usize, version: u64) -> Option<(u32, u32)> {
-        let holds = |at: &&u32| {
-            let place = &self.places[at];
-            let page = self.pages.get(place).filter(|page| page.ended && !page.hidden);
-            page.and_then(|page| page.units.get(at)?.data.as_ref())
-                .is_some_and(|data| data[granule] == version)
+    pub fn find(&self, lpn: u32, granule: usize, version: u64) -> Option<Place> {
+        let holds = |&at: &u32| {
+            let place = self.place_of(at)?;
+            let page = self.pages.get(place).filter(|page| page.ended && !page.hidden)?;
+            (page.units.get(at)?.data.as_ref()?[granule] == version).then_some(place)
         };
-        self.of_unit.get(&lpn)?.iter().find(holds).map(|at| self.places[at])
+        self.of_unit.get(lpn as usize)?.iter().find_map(holds)
     }
 
     /// What a thief reads on a page.
-    pub fn on_page(&self, block: u32, page: u32) -> impl Iterator<Item = (u32, Vec<u64>)> {
-        let found = self.pages.get(&(block, page)).filter(|page| page.ended && !page.hidden);
+    pub fn on_page(&self, block: u32, page: u32) -> impl Iterator<Item = (u32, &[u64])> {
+        let found = self.pages.get((block, page)).filter(|page| page.ended && !page.hidden);
         let units = found.into_iter().flat_map(|page| page.units.values());
-        units.filter_map(|unit| Some((unit.lpn, unit.data.clone()?)))
+        units.filter_map(|unit| Some((unit.lpn, unit.data.as_deref()?)))
     }
 
     /// Whether the chips answer a thief as they must, page by page.
@@ -240,7 +342,7 @@ impl Chips {
         let chips = drive.chips();
         for block in (0..chips.blocks()).filter(|block| !self.erasing.contains(block)) {
             for page in 0..pages_per_block {
-                let expected = match self.pages.get(&(block, page)).filter(|page| page.ended) {
+                let expected = match self.pages.get((block, page)).filter(|page| page.ended) {
                     _ if self.locked.contains(&block) => Raw::Zeros,
                     None => Raw::Erased,
                     Some(page) if page.hidden && self.noisy => Raw::Noise,
@@ -258,10 +360,10 @@ impl Chips {
 
     /// What is hidden is hidden in copies, too, that a thief has the chips make, in a block that holds nothing of it.
     fn check_copies(&self, drive: &Drive, pages_per_block: u32) -> Verdict {
-        let is_hidden = |(place, page): &(&(u32, u32), &Page)| {
+        let is_hidden = |(place, page): &(Place, &Page)| {
             page.ended && (page.hidden || self.locked.contains(&place.0)) && !self.erasing.contains(&place.0)
         };
-        let hidden: Vec<_> = self.pages.iter().filter(is_hidden).map(|(&place, _)| place).collect();
+        let hidden: Vec<_> = self.pages.iter().filter(is_hidden).map(|(place, _)| place).collect();
         let mut chips = drive.chips().clone();
         let holds = |block: &u32| hidden.iter().all(|place| place.0 != *block);
         let Some(to) = (0..chips.blocks()).find(holds) else { return Ok(()) };
@@ -280,7 +382,7 @@ impl Chips {
 
     /// Every page that holds anything, or did before the erase that is under way.
     pub fn everything(&self) -> impl Iterator<Item = Found<'_>> {
-        self.pages.iter().chain(&self.going).map(|(&place, page)| Found {
+        self.pages.iter().chain(self.going.iter()).map(|(place, page)| Found {
             place,
             is_whole: page.whole,
             units: page.units.values().filter_map(Seen::of).collect(),
@@ -289,9 +391,9 @@ impl Chips {
 
     /// A unit was placed below the buffer: this is its data.
     pub fn place(&mut self, unit: u32, data: Vec<u64>) -> Verdict {
-        let place = self.places.get(&unit).ok_or("a unit was placed and not programmed")?;
+        let place = self.place_of(unit).ok_or("a unit was placed and not programmed")?;
         let page = self.pages.get_mut(place).ok_or("a unit was placed in a page that was not programmed")?;
-        page.units.get_mut(&unit).ok_or("a unit was placed in another")?.data = Some(data);
+        page.units.get_mut(unit).ok_or("a unit was placed in another")?.data = Some(data);
         Ok(())
     }
 
@@ -303,11 +405,11 @@ impl Chips {
         }
         self.cuts += 1;
         self.cuts_in_programs += u64::from(self.pages.values().any(|page| !page.whole));
-        let mut newest: BTreeMap<u32, &Unit> = BTreeMap::new();
+        let mut newest: Vec<Option<&Unit>> = vec![None; oracle.units()];
         for unit in
             self.pages.values().filter(|page| page.whole && !page.hidden).flat_map(|page| page.units.values())
         {
-            let found = newest.entry(unit.lpn).or_insert(unit);
+            let found = newest[unit.lpn as usize].get_or_insert(unit);
             let (told, before) = (unit.facts.sequence(), found.facts.sequence());
             if told > 0 && before > 0 && told.cmp(&before) != unit.sequence.cmp(&found.sequence) {
                 return Err(format!("unit {}: the spare areas say {told} and {before}, else", unit.lpn));
@@ -316,6 +418,6 @@ impl Chips {
                 *found = unit;
             }
         }
-        oracle.finds(|lpn| newest.get(&lpn).and_then(|unit| unit.data.as_deref()))
+        oracle.finds(|lpn| newest[lpn as usize].and_then(|unit| unit.data.as_deref()))
     }
 }

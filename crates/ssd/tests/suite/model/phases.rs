@@ -5,9 +5,9 @@ use super::super::setup::pick;
 use super::{Run, Spans, Verdict, record, tell};
 use ssd::ftl::sanitize;
 use ssd::policy::FAMILIES;
-use ssd::reconfigure::is_changeable;
+use ssd::reconfigure::{ReconfigureError, is_changeable};
 use ssd::rng::Rng;
-use ssd::{AgeStep, DriveConfig, ExternalPolicies};
+use ssd::{AgeStep, Drive, DriveConfig, ExternalPolicies};
 
 /// So many, and commands of one.
 const PHASES: u64 = 3;
@@ -63,12 +63,18 @@ impl Run {
         if let Some(spans) = &mut self.spans {
             spans.check(&mut self.drive)?;
         }
-        self.drive
-            .reconfigure(&self.cfg, &cfg, ExternalPolicies::default())
-            .map_err(|error| error.to_string())?;
-        self.cfg = cfg;
-        tell(&mut self.drive, &self.ahead);
-        record(&mut self.drive, self.chips.is_some());
+        let hash = self.drive.event_hash();
+        match self.drive.reconfigure(&self.cfg, &cfg, ExternalPolicies::default()) {
+            Ok(()) => {
+                self.cfg = cfg;
+                tell(&mut self.drive, &self.ahead);
+                record(&mut self.drive, self.chips.is_some());
+            }
+            // No such drive can be built, new or old, and it stays what it is.
+            Err(ReconfigureError::Config(errors))
+                if Drive::new(&cfg).err().as_ref() == Some(&errors) && self.drive.event_hash() == hash => {}
+            Err(error) => return Err(error.to_string()),
+        }
         self.spans = self.spans.is_some().then(|| Spans::begin(&mut self.drive));
         self.check()
     }

@@ -37,7 +37,17 @@ impl Oracle {
 
     /// Whether everything that was promised is in what somebody else finds.
     pub fn finds<'a>(&self, data: impl Fn(u32) -> Option<&'a [u64]>) -> Verdict {
-        (0..self.copies.len() as u32).try_for_each(|lpn| self.is_kept(lpn, data(lpn)))
+        (0..self.units() as u32).try_for_each(|lpn| self.is_kept(lpn, data(lpn)))
+    }
+
+    /// Logical units.
+    pub fn units(&self) -> usize {
+        self.copies.len()
+    }
+
+    /// Whether there is such a logical unit, and such a unit of flash.
+    pub fn has(&self, lpn: u32, unit: u32) -> bool {
+        (lpn as usize) < self.copies.len() && (unit as usize) < self.flash.len()
     }
 
     /// What a slot holds, if it is of that unit.
@@ -52,6 +62,6 @@ impl Oracle {
 
     /// The power is cut: everything that was promised is in flash.
     pub fn power_cut(&self) -> Verdict {
-        (0..self.copies.len() as u32).try_for_each(|lpn| self.survives(lpn))
+        (0..self.units() as u32).try_for_each(|lpn| self.survives(lpn))
     }
 }

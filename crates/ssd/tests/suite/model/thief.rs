@@ -8,7 +8,7 @@ use super::chips::Chips;
 use super::oracle::{Dead, Oracle, Verdict};
 use super::shape::bits;
 use ssd::{Hints, OpCode};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// What the thief was told is gone.
 #[derive(Default)]
@@ -16,13 +16,36 @@ pub struct Thief {
     secure_by_default: bool,
     every_write: bool,
     /// Versions that were written as secured.
-    secured: BTreeSet<u64>,
+    secured: Versions,
     /// What has died, by granule; and in the order in which it did.
-    dead: BTreeMap<usize, Vec<(u64, u64)>>,
+    dead: Vec<Vec<(u64, u64)>>,
     line: VecDeque<(u64, usize, u64)>,
-    gone: BTreeSet<(usize, u64)>,
+    /// What was said to be gone, by granule.
+    gone: Vec<Versions>,
     /// Versions looked for, and pages tried.
     pub looked: u64,
+}
+
+/// A set of versions, most of which come in order.
+#[derive(Clone, Default)]
+struct Versions(Vec<u64>);
+
+impl Versions {
+    fn insert(&mut self, version: u64) {
+        if let Err(place) = self.0.binary_search(&version) {
+            self.0.insert(place, version);
+        }
+    }
+
+    fn contains(&self, version: u64) -> bool {
+        self.0.binary_search(&version).is_ok()
+    }
+}
+
+/// What is kept of a granule, in a list that grows up to there.
+fn of<T: Clone + Default>(list: &mut Vec<T>, granule: usize) -> &mut T {
+    list.resize(list.len().max(granule + 1), T::default());
+    &mut list[granule]
 }
 
 impl Thief {
@@ -46,8 +69,8 @@ impl Thief {
     /// Takes down what has died.
     pub fn note_dead(&mut self, died: Vec<Dead>) {
         for Dead { granule, version, clock } in died {
-            if self.secured.contains(&version) {
-                self.dead.entry(granule).or_default().push((version, clock));
+            if self.secured.contains(version) {
+                of(&mut self.dead, granule).push((version, clock));
                 self.line.push_back((clock, granule, version));
             }
         }
@@ -82,7 +105,7 @@ impl Thief {
         }
         for (granule, version) in gone {
             self.looked += 1;
-            self.gone.insert((granule, version));
+            of(&mut self.gone, granule).insert(version);
             let (lpn, g) = ((granule / shape.granules) as u32, granule % shape.granules);
             if let Some(place) = chips.find(lpn, g, version) {
                 return Err(format!(
@@ -94,7 +117,7 @@ impl Thief {
     }
 
     fn take(&mut self, granule: usize, until: u64, gone: &mut Vec<(usize, u64)>) {
-        let Some(dead) = self.dead.get_mut(&granule) else { return };
+        let Some(dead) = self.dead.get_mut(granule) else { return };
         dead.retain(|&(version, clock)| {
             let is_gone = clock <= until;
             if is_gone {
@@ -106,14 +129,14 @@ impl Thief {
 
     /// Whether a version of a granule was said to be gone.
     pub fn is_gone(&self, granule: usize, version: u64) -> bool {
-        self.gone.contains(&(granule, version))
+        self.gone.get(granule).is_some_and(|versions| versions.contains(version))
     }
 
     /// A page can be read from now on: nothing on it was said to be gone.
-    pub fn appears(&self, granules: usize, units: impl Iterator<Item = (u32, Vec<u64>)>) -> Verdict {
+    pub fn appears<'a>(&self, granules: usize, units: impl Iterator<Item = (u32, &'a [u64])>) -> Verdict {
         for (lpn, data) in units {
             for (g, &version) in data.iter().enumerate() {
-                if self.gone.contains(&(lpn as usize * granules + g, version)) {
+                if self.is_gone(lpn as usize * granules + g, version) {
                     return Err(format!("version {version} of unit {lpn} was said to be gone, and is back"));
                 }
             }

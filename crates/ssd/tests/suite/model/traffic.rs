@@ -140,7 +140,12 @@ impl Run {
         }
         if rng.below(8) == 0 {
             random_aging(&mut cfg, &mut rng);
+            let before = cfg.clone();
             choose_modes(&mut cfg);
+            // A policy that deals data because of reads may need modes of its own.
+            if cfg.validate().is_err() {
+                cfg = before;
+            }
         }
         Run::of(cfg, rng)
     }
