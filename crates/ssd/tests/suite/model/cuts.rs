@@ -146,7 +146,7 @@ impl Run {
     /// Lets something happen: until a completion waits, or where the power is cut, the next event.
     pub(super) fn advance(&mut self) -> Result<bool, String> {
         let next = self.drive.next_event_at().filter(|_| self.cutter.is_some());
-        let Some(next) = next else { return Ok(self.drive.advance_to_completion()) };
+        let Some(next) = next else { return self.wait() };
         let next = next.max(self.drive.now());
         if let Some(mut cutter) = self.cutter.take() {
             let verdict = self.cut_until(next, &mut cutter);

@@ -37,7 +37,7 @@ impl Run {
             self.grow_older(rng)?;
             self.snapshot()?;
             self.serve(phase * COMMANDS)?;
-            self.drive.drain();
+            self.rest()?;
             self.collect()?;
         }
         self.finish()

@@ -25,6 +25,8 @@ pub mod cuts;
 mod judged;
 #[path = "phases.rs"]
 mod phases;
+#[path = "rest.rs"]
+mod rest;
 #[path = "spans.rs"]
 mod spans;
 
@@ -459,10 +461,11 @@ impl Run {
             1 => self.drive.set_executor(pick(&mut self.rng, &[Executor::Timed, Executor::Functional])),
             2 => self.snapshot()?,
             3 => self.drive.flush_buffer(),
-            4 => self.drive.drain(),
+            4 => self.rest()?,
             5 => {
                 let count = 1 + self.rng.below(self.style.footprint.min(300));
                 let from = self.rng.below(self.style.footprint - count + 1);
+                self.would_rest()?;
                 self.write_below(Some(from).filter(|_| count.is_multiple_of(2)), count)?;
             }
             6 => {
@@ -500,38 +503,6 @@ impl Run {
         self.collect()
     }
 
-    /// Saves the drive and goes on with the restored one; both must go the same way.
-    fn snapshot(&mut self) -> Verdict {
-        self.collect()?;
-        let mut bytes = Vec::new();
-        self.drive.save(&mut bytes).map_err(|error| error.to_string())?;
-        let mut restored = Drive::restore(&self.cfg, &bytes).map_err(|error| error.to_string())?;
-        let mut again = Vec::new();
-        restored.save(&mut again).map_err(|error| error.to_string())?;
-        if bytes != again {
-            return Err("a restored drive is saved differently".to_owned());
-        }
-        for drive in [&mut self.drive, &mut restored] {
-            tell(drive, &self.ahead);
-        }
-        let mut twin = restored.clone();
-        record(&mut restored, self.chips.is_some());
-        let mut old = std::mem::replace(&mut self.drive, restored);
-        // It is asked for only before anything is under way.
-        let tells = self.spans.is_some() && self.drive.next_event_at().is_none();
-        if let Some(spans) = &mut self.spans {
-            spans.check(&mut old)?;
-        }
-        self.spans = tells.then(|| Spans::begin(&mut self.drive));
-        old.drain();
-        twin.drain();
-        while old.pop_completion().is_some_and(|done| twin.pop_completion() == Some(done)) {}
-        if (old.event_hash(), old.stats(), old.now()) != (twin.event_hash(), twin.stats(), twin.now()) {
-            return Err("a restored drive goes another way".to_owned());
-        }
-        Ok(())
-    }
-
     /// Lets everything end, and reads the whole drive.
     fn finish(&mut self) -> Verdict {
         let until = self.oracle.done + self.oracle.outstanding() as u64;
@@ -554,7 +525,7 @@ impl Run {
                 self.collect()?;
             }
         }
-        self.drive.drain();
+        self.rest()?;
         self.check()?;
         if let Some(spans) = &mut self.spans {
             spans.check(&mut self.drive)?;
