@@ -445,7 +445,7 @@ impl Ftl {
         (0..tables.layout.blocks()).map(BlockId).for_each(|block| locks.list_all(tables, work, block));
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
             let Media { locks, tables, work, .. } = &mut self.moves.media;
-            locks.lists.uncrowd(tables, work, lane);
+            locks.lists.look_for_room(tables, work, lane);
             self.moves.check_lane(flash, lane);
             self.moves.program_all_gathered(flash, lane, true);
         }
@@ -483,7 +483,7 @@ impl Ftl {
         self.moves.separation.policy.on_trim(lpn);
         self.moves.page_classes.on_trim(lpn);
         if old.is_some() {
-            media.locks.bury(&mut media.tables, &mut media.work, old, Death::Ended);
+            media.locks.invalidate(&mut media.tables, &mut media.work, old, Death::Ended);
             media.work.counts.trimmed_units += 1;
         }
         media.effects.push(Effect::Trim { lpn });

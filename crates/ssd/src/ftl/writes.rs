@@ -124,7 +124,7 @@ impl Ftl {
             return;
         }
         if has_begun && media.locks.are_on() {
-            media.locks.note_unborn(&media.tables, &mut media.work, &op, unit);
+            media.locks.note_dead_in_program(&media.tables, &mut media.work, &op, unit);
         }
         *unit = if has_begun { unit.given_up() } else { UnitRef::new(NONE, unit.source).given_up() };
     }
@@ -203,7 +203,7 @@ impl Ftl {
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
             if locks && (failed || unit.is_given_up()) && unit.lpn != NONE {
-                media.locks.note_stillborn(&mut media.tables, &mut media.work, to, unit.facts());
+                media.locks.note_dead_on_arrival(&mut media.tables, &mut media.work, to, unit.facts());
             }
             if unit.is_given_up() {
                 // What the spare area says, if anything, though nobody will read it.
@@ -378,7 +378,7 @@ impl Ftl {
             for (to, &lpn) in (found.page.0 * units_per_page..).zip(page_units) {
                 media.tables.map.note_stray(Lpn(lpn), Pun(to));
                 if media.locks.are_on() {
-                    media.locks.note_stillborn(&mut media.tables, &mut media.work, Pun(to), facts);
+                    media.locks.note_dead_on_arrival(&mut media.tables, &mut media.work, Pun(to), facts);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Locks;
 use super::exposed::{EXPOSED, ISSUED, ODD, is_leaving};
-use super::exposure::UNBORN;
+use super::exposure::IN_PROGRAM;
 use crate::flash::Flash;
 use crate::flash::op::OpKind;
 use crate::ftl::tables::Tables;
@@ -46,8 +46,8 @@ impl Locks {
                 exposed += u32::from(is_exposed);
                 issued += u64::from(state & ISSUED != 0);
                 leaving += u32::from(is_leaving(&self.manner, state));
-                let is_unborn = is_exposed && self.clocks.since(page) == UNBORN;
-                let is_late = is_unborn && tables.blocks.programming(block) == 0;
+                let is_in_program = is_exposed && self.clocks.since(page) == IN_PROGRAM;
+                let is_late = is_in_program && tables.blocks.programming(block) == 0;
                 ensure(!is_late, "a page was programmed, and is not known to be exposed since")?;
                 if !is_exposed && !tables.blocks.is_erasing(block) {
                     self.check_hidden(tables, page)?;

@@ -21,7 +21,7 @@ pub(super) const DEFERRED: u8 = 8;
 /// Its lock has failed once.
 pub(super) const FAILED: u8 = 16;
 /// No lock helps: its block is to be emptied and erased.
-pub(super) const HOPELESS: u8 = 32;
+pub(super) const UNLOCKABLE: u8 = 32;
 /// What lives there is on its way out.
 pub(super) const LEAVING: u8 = 64;
 /// What died there died by a write that goes on.
@@ -59,7 +59,7 @@ pub(super) fn is_leaving(manner: &Manner, state: u8) -> bool {
 
 /// Whether a page of this state is to be locked again.
 pub(super) fn is_due(state: u8) -> bool {
-    state & (LOCKED | DUE | EXPOSED | ISSUED | HOPELESS) == LOCKED | DUE
+    state & (LOCKED | DUE | EXPOSED | ISSUED | UNLOCKABLE) == LOCKED | DUE
 }
 
 impl Exposed {
@@ -163,12 +163,12 @@ impl Exposed {
 
     /// No lock helps a page.
     pub(super) fn give_up_page(&mut self, page: Ppn) {
-        self.pages[page.index()] |= HOPELESS;
+        self.pages[page.index()] |= UNLOCKABLE;
     }
 
     /// Whether a block still has pages that no lock helps.
-    pub(in crate::ftl) fn is_hopeless(&self, layout: &Layout, block: BlockId) -> bool {
-        self.states(layout, block).iter().any(|state| state & HOPELESS != 0)
+    pub(in crate::ftl) fn is_unlockable(&self, layout: &Layout, block: BlockId) -> bool {
+        self.states(layout, block).iter().any(|state| state & UNLOCKABLE != 0)
     }
 
     /// Whether something lies in a block out of use that no lock helps, and no erase.
@@ -176,21 +176,21 @@ impl Exposed {
     pub fn has_given_up(&self, layout: &Layout, blocks: &Blocks) -> bool {
         let mut bad =
             (0..layout.blocks()).map(BlockId).filter(|&block| blocks.state(block) == BlockState::Bad);
-        !self.pages.is_empty() && bad.any(|block| self.is_hopeless(layout, block))
+        !self.pages.is_empty() && bad.any(|block| self.is_unlockable(layout, block))
     }
 
     /// A block is used no more: what is exposed there is locked as anywhere, for no erase will hide it.
     #[cold]
-    pub(in crate::ftl) fn hope_again(&mut self, manner: &Manner, layout: &Layout, block: BlockId) {
+    pub(in crate::ftl) fn lock_as_anywhere(&mut self, manner: &Manner, layout: &Layout, block: BlockId) {
         if !manner.erases {
-            self.states_mut(layout, block).iter_mut().for_each(|state| *state &= !HOPELESS);
+            self.states_mut(layout, block).iter_mut().for_each(|state| *state &= !UNLOCKABLE);
         }
     }
 
     /// Whether only an erase hides what is exposed in a block.
     #[cold]
     pub(in crate::ftl) fn must_be_erased(&self, manner: &Manner, layout: &Layout, block: BlockId) -> bool {
-        manner.erases && self.has(block) || self.is_hopeless(layout, block)
+        manner.erases && self.has(block) || self.is_unlockable(layout, block)
     }
 
     /// A page is locked, where locks are set again.
@@ -201,7 +201,7 @@ impl Exposed {
     /// All locked pages of a block are to be locked again.
     pub(super) fn renew_all(&mut self, layout: &Layout, block: BlockId) {
         let pages = self.states_mut(layout, block).iter_mut();
-        for state in pages.filter(|state| **state & (LOCKED | EXPOSED | HOPELESS) == LOCKED) {
+        for state in pages.filter(|state| **state & (LOCKED | EXPOSED | UNLOCKABLE) == LOCKED) {
             *state |= DUE;
         }
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A page that was exposed for longer was exposed for long (assumed: 100 ms); ns.
 pub const LONG_NS: u64 = 100_000_000;
 /// Of a page: what died there is still being programmed.
-pub(super) const UNBORN: u64 = u64::MAX;
+pub(super) const IN_PROGRAM: u64 = u64::MAX;
 
 /// Pages that are exposed now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct OpenExposures {
 
 /// For how long a page is exposed since then.
 pub(super) fn exposed_ns(since: u64, now: SimTime) -> u64 {
-    if since == UNBORN { 0 } else { now.since(SimTime(since)) }
+    if since == IN_PROGRAM { 0 } else { now.since(SimTime(since)) }
 }
 
 /// A page is exposed no more that was for so long.
@@ -70,7 +70,7 @@ impl Clocks {
     /// Checks that they can be those of a drive whose fresh ones are these.
     pub(super) fn restored(&self, fresh: &Clocks, now: SimTime) -> Verdict {
         alike("since when pages are exposed", &self.since, &fresh.since)?;
-        let is_past = |&since: &u64| since <= now.0 || since == UNBORN;
+        let is_past = |&since: &u64| since <= now.0 || since == IN_PROGRAM;
         ensure(self.since.iter().all(is_past), "since when a page is exposed")?;
         ensure(self.now <= now, "the time of locks")
     }

@@ -1,6 +1,6 @@
 //! Locks on their way: which page or block is next, and what became of it.
 
-use super::exposed::{DEFERRED, EXPOSED, FAILED, HELD, HOPELESS, ISSUED, LEAVING, is_due};
+use super::exposed::{DEFERRED, EXPOSED, FAILED, HELD, ISSUED, LEAVING, UNLOCKABLE, is_due};
 use super::{IN_FLIGHT_AT_MOST, Locks};
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind};
@@ -21,7 +21,7 @@ enum Look {
     /// It waits for the end of a job or a write.
     Waits,
     /// Something else lives there or on its wordline, on this page, and must leave.
-    Crowded(Ppn),
+    Occupied(Ppn),
     /// Its wordline is not full yet.
     Unfinished,
     /// It is to be locked.
@@ -65,7 +65,7 @@ impl Locks {
             match self.look_at_page(tables, flash, block, page) {
                 Look::Nothing => {}
                 Look::Waits => self.lists.defer(block, self.clocks.now),
-                Look::Crowded(page) => return Some(Step::MoveOut(page)),
+                Look::Occupied(page) => return Some(Step::MoveOut(page)),
                 Look::Unfinished => return Some(Step::FillUp(page)),
                 Look::Dead => {
                     self.give_up_replicas(tables, work, page);
@@ -113,7 +113,7 @@ impl Locks {
             return self.look_at_wordline(tables, flash, block, page);
         }
         let found = self.exposed.state(page);
-        if found & EXPOSED == 0 || found & (ISSUED | HOPELESS) != 0 {
+        if found & EXPOSED == 0 || found & (ISSUED | UNLOCKABLE) != 0 {
             return Look::Nothing;
         }
         if tables.blocks.programming(block) > 0 && {
@@ -137,7 +137,7 @@ impl Locks {
         }
         let (first, units) = (page.0 * tables.layout.units_per_page, tables.layout.units_per_page);
         if tables.map.live_of(first, units) != 0 {
-            return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Crowded(page) };
+            return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Occupied(page) };
         }
         if self.manner.finishes()
             && let Some(waits) = self.unfinished(tables, flash, block, page)
@@ -167,7 +167,7 @@ impl Locks {
     fn look_at_wordline(&self, tables: &Tables, flash: &Flash, block: BlockId, page: Ppn) -> Look {
         let pages = self.manner.pages_of_wordline(&tables.layout, page);
         let all = pages.clone().fold(0, |all, page| all | self.exposed.state(page));
-        let to_do = |page: &Ppn| self.exposed.state(*page) & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
+        let to_do = |page: &Ppn| self.exposed.state(*page) & (EXPOSED | ISSUED | UNLOCKABLE) == EXPOSED;
         if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
             return Look::Nothing;
         }
@@ -182,7 +182,7 @@ impl Locks {
         let mut live = pages.clone().filter(|page| tables.map.live_of(page.0 * units, units) != 0);
         if let Some(page) = live.clone().find(|&page| self.exposed.state(page) & LEAVING == 0) {
             let leaves = matches!(tables.blocks.state(block), BlockState::Moving | BlockState::Draining);
-            return if leaves { Look::Nothing } else { Look::Crowded(page) };
+            return if leaves { Look::Nothing } else { Look::Occupied(page) };
         }
         if live.next().is_some() {
             return Look::Nothing;
@@ -371,10 +371,10 @@ impl Locks {
             return self.renewals.note_failed(exposed, lists, tables, work, (block, page), !is_bad);
         }
         let state = &mut self.exposed.pages[page.index()];
-        let (is_hopeless, was_hopeless) = (*state & FAILED != 0, *state & HOPELESS != 0);
-        *state = *state & !ISSUED | FAILED | if is_hopeless { HOPELESS } else { 0 };
-        if is_hopeless {
-            work.counts.sanitize_given_up += u64::from(is_bad && !was_hopeless);
+        let (is_unlockable, was_unlockable) = (*state & FAILED != 0, *state & UNLOCKABLE != 0);
+        *state = *state & !ISSUED | FAILED | if is_unlockable { UNLOCKABLE } else { 0 };
+        if is_unlockable {
+            work.counts.sanitize_given_up += u64::from(is_bad && !was_unlockable);
             if !is_bad {
                 self.lists.give_up_block(tables, work, block);
             }

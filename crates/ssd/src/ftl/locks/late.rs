@@ -4,7 +4,7 @@
 //! that is exposed anew.
 
 use super::exposed::ODD;
-use super::exposure::{UNBORN, count, exposed_ns};
+use super::exposure::{IN_PROGRAM, count, exposed_ns};
 use crate::ftl::counts::{EXPOSURE_CAUSES as CAUSES, FtlCounts};
 use crate::nand::Outcome;
 use crate::restore::{Verdict, alike, ensure};
@@ -49,7 +49,7 @@ impl Late {
         alike("pages that an erase hides", &self.since, &fresh.since)?;
         ensure(self.causes.iter().all(|&cause| usize::from(cause) <= CAUSES.len()), "why a page is exposed")?;
         ensure(
-            self.since.iter().all(|&since| since <= now.0 || since == UNBORN),
+            self.since.iter().all(|&since| since <= now.0 || since == IN_PROGRAM),
             "since when a page is exposed",
         )
     }

@@ -2,7 +2,7 @@
 //! which must leave first, and those whose locks fail, which are emptied and erased; and of all lanes those that wait
 //! for the end of a job or a write. No block waits for that for long: for `batch_ms` at most.
 
-use super::exposed::{EXPOSED, Exposed, HOPELESS, ISSUED};
+use super::exposed::{EXPOSED, Exposed, ISSUED, UNLOCKABLE};
 use super::manner::Manner;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
@@ -35,10 +35,10 @@ pub(super) struct Listed {
 pub(super) struct LaneLocks {
     pub ready: VecDeque<BlockId>,
     /// Blocks with pages in which something lives that finds no room elsewhere.
-    pub crowded: VecDeque<BlockId>,
+    pub occupied: VecDeque<BlockId>,
     pub lacks_room: bool,
     /// Blocks to be emptied and erased, because locks in them fail.
-    pub hopeless: VecDeque<BlockId>,
+    pub unlockable: VecDeque<BlockId>,
     pub in_flight: u32,
 }
 
@@ -65,9 +65,9 @@ impl Lists {
         let line = || VecDeque::with_capacity(layout.blocks_per_lane as usize);
         let lane = |_| LaneLocks {
             ready: line(),
-            crowded: line(),
+            occupied: line(),
             lacks_room: false,
-            hopeless: line(),
+            unlockable: line(),
             in_flight: 0,
         };
         Lists {
@@ -95,12 +95,12 @@ impl Lists {
             (lane * blocks_per_lane..(lane + 1) * blocks_per_lane).contains(&block.0)
         };
         for (number, (lane, fresh)) in (0..).zip(self.lanes.iter_mut().zip(&fresh.lanes)) {
-            let mut listed = lane.ready.iter().chain(&lane.crowded).chain(&lane.hopeless);
+            let mut listed = lane.ready.iter().chain(&lane.occupied).chain(&lane.unlockable);
             ensure(listed.all(|block| in_lane(number, block)), "another lane's block to be locked")?;
             for (line, fresh) in [
                 (&mut lane.ready, &fresh.ready),
-                (&mut lane.crowded, &fresh.crowded),
-                (&mut lane.hopeless, &fresh.hopeless),
+                (&mut lane.occupied, &fresh.occupied),
+                (&mut lane.unlockable, &fresh.unlockable),
             ] {
                 ensure(line.len() <= blocks_per_lane as usize, "blocks to be locked")?;
                 keep_line(line, fresh);
@@ -150,7 +150,7 @@ impl Lists {
         if listed.first < listed.end && one_by_one {
             let from = (block.0 * layout.pages_per_block) as usize;
             let pages = &exposed.pages[from + listed.first as usize..from + listed.end as usize];
-            let is_next = |state: &u8| state & (EXPOSED | ISSUED | HOPELESS) == EXPOSED;
+            let is_next = |state: &u8| state & (EXPOSED | ISSUED | UNLOCKABLE) == EXPOSED;
             let passed = pages.iter().position(is_next).unwrap_or(pages.len()) as u32;
             listed.first += passed;
             #[cfg(test)]
@@ -175,7 +175,7 @@ impl Lists {
     }
 
     /// No page of a block is exposed any more.
-    pub(super) fn end_crowd(&mut self, block: BlockId) {
+    pub(super) fn end_occupied(&mut self, block: BlockId) {
         self.blocks[block.index()].lacks_room = false;
     }
 
@@ -187,7 +187,7 @@ impl Lists {
 
     /// Whether pages of a lane wait for room.
     #[inline]
-    pub(in crate::ftl) fn is_crowded(&self, lane: LaneId) -> bool {
+    pub(in crate::ftl) fn is_occupied(&self, lane: LaneId) -> bool {
         self.lanes.get(lane.index()).is_some_and(|lane| lane.lacks_room)
     }
 
@@ -196,24 +196,29 @@ impl Lists {
         self.blocks[block.index()].lacks_room |= lacks_room;
         let lane = &mut self.lanes[lane.index()];
         lane.lacks_room |= lacks_room;
-        if !lane.crowded.contains(&block) {
-            lane.crowded.push_back(block);
+        if !lane.occupied.contains(&block) {
+            lane.occupied.push_back(block);
         }
     }
 
     /// There may be room for what must leave pages of a lane.
-    pub(in crate::ftl) fn uncrowd(&mut self, tables: &Tables, work: &mut Work, lane: LaneId) {
+    pub(in crate::ftl) fn look_for_room(&mut self, tables: &Tables, work: &mut Work, lane: LaneId) {
         self.lanes[lane.index()].lacks_room = false;
-        if self.next_crowded(tables, work, lane).is_some() {
+        if self.next_occupied(tables, work, lane).is_some() {
             self.look_soon(&mut work.looks, lane);
         }
     }
 
     /// The block of a lane whose pages have waited longest for what lives there to leave, if more may leave now.
     #[cold]
-    pub(in crate::ftl) fn next_crowded(&self, tables: &Tables, work: &Work, lane: LaneId) -> Option<BlockId> {
+    pub(in crate::ftl) fn next_occupied(
+        &self,
+        tables: &Tables,
+        work: &Work,
+        lane: LaneId,
+    ) -> Option<BlockId> {
         let is_busy = work.is_busy(&tables.layout, lane, MOVES_FOR_LOCKS);
-        self.lanes[lane.index()].crowded.front().copied().filter(|_| !is_busy && !self.is_crowded(lane))
+        self.lanes[lane.index()].occupied.front().copied().filter(|_| !is_busy && !self.is_occupied(lane))
     }
 
     /// The first block of a lane that is to be looked at.
@@ -222,45 +227,45 @@ impl Lists {
     }
 
     /// The first of those that wait for room is not looked at again before there is some.
-    pub(in crate::ftl) fn pass_crowded(&mut self, lane: LaneId) {
-        self.lanes[lane.index()].crowded.pop_front();
+    pub(in crate::ftl) fn pass_occupied(&mut self, lane: LaneId) {
+        self.lanes[lane.index()].occupied.pop_front();
     }
 
     /// Whether something waits for room in a lane, or a block is to be emptied: both are a matter of moves.
     pub(in crate::ftl) fn wait_for_moves(&self, lane: LaneId) -> bool {
         let lane = &self.lanes[lane.index()];
-        lane.lacks_room || !lane.hopeless.is_empty()
+        lane.lacks_room || !lane.unlockable.is_empty()
     }
 
     /// How many blocks of a lane are to be emptied and erased, because locks in them fail.
-    pub(in crate::ftl) fn count_hopeless(&self, lane: LaneId) -> usize {
-        self.lanes[lane.index()].hopeless.len()
+    pub(in crate::ftl) fn count_unlockable(&self, lane: LaneId) -> usize {
+        self.lanes[lane.index()].unlockable.len()
     }
 
     /// The next of them.
-    pub(in crate::ftl) fn next_hopeless(&mut self, lane: LaneId) -> Option<BlockId> {
-        self.lanes[lane.index()].hopeless.pop_front()
+    pub(in crate::ftl) fn next_unlockable(&mut self, lane: LaneId) -> Option<BlockId> {
+        self.lanes[lane.index()].unlockable.pop_front()
     }
 
     /// It cannot be emptied now, for it `lacks_room` or is in use: it is the last of them.
-    pub(in crate::ftl) fn put_off_hopeless(&mut self, lane: LaneId, block: BlockId, lacks_room: bool) {
+    pub(in crate::ftl) fn put_off_unlockable(&mut self, lane: LaneId, block: BlockId, lacks_room: bool) {
         let lane = &mut self.lanes[lane.index()];
         lane.lacks_room |= lacks_room;
-        lane.hopeless.push_back(block);
+        lane.unlockable.push_back(block);
     }
 
     /// Whether blocks of a lane are to be emptied because locks fail.
     #[inline]
-    pub(in crate::ftl) fn has_hopeless(&self, lane: LaneId) -> bool {
-        self.lanes.get(lane.index()).is_some_and(|lane| !lane.hopeless.is_empty())
+    pub(in crate::ftl) fn has_unlockable(&self, lane: LaneId) -> bool {
+        self.lanes.get(lane.index()).is_some_and(|lane| !lane.unlockable.is_empty())
     }
 
     /// No lock holds in a block: it is emptied and erased.
     pub(super) fn give_up_block(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
         let lane = tables.layout.lane_of(block);
-        let hopeless = &mut self.lanes[lane.index()].hopeless;
-        if !hopeless.contains(&block) {
-            hopeless.push_back(block);
+        let unlockable = &mut self.lanes[lane.index()].unlockable;
+        if !unlockable.contains(&block) {
+            unlockable.push_back(block);
         }
         work.looks.soon(lane);
     }

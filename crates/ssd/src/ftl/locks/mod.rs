@@ -47,8 +47,8 @@ use crate::signals::{Facts, Hints};
 use crate::units::{BlockId, Ppn, Pun, SimTime};
 use copying::Copying;
 use core::ops::Range;
-use exposed::{DEFERRED, EXPOSED, Exposed, FAILED, HOPELESS, ISSUED};
-use exposure::{Clocks, OpenExposures, UNBORN};
+use exposed::{DEFERRED, EXPOSED, Exposed, FAILED, ISSUED, UNLOCKABLE};
+use exposure::{Clocks, IN_PROGRAM, OpenExposures};
 use generations::Generations;
 use late::Late;
 use lists::{Lists, MOVES_FOR_LOCKS};
@@ -142,7 +142,7 @@ impl Locks {
         let mut open = OpenExposures::default();
         for (page, &state) in (0..).map(Ppn).zip(&self.exposed.pages) {
             let since = self.clocks.since(page);
-            if state & EXPOSED != 0 && since != UNBORN {
+            if state & EXPOSED != 0 && since != IN_PROGRAM {
                 open.add(since, self.cause_of(layout.block_of_page(page).0, state), now);
             }
         }
@@ -158,14 +158,14 @@ impl Locks {
             self.generations.end(state);
             self.clocks.end(counts, page, self.cause_of(block, state), is_erased);
             if !self.exposed.end(block) {
-                self.lists.end_crowd(block);
+                self.lists.end_occupied(block);
             }
         }
     }
 
     /// A unit of flash that counted does so no more.
     #[inline(always)]
-    pub(in crate::ftl) fn bury(&mut self, tables: &mut Tables, work: &mut Work, unit: Pun, by: Death) {
+    pub(in crate::ftl) fn invalidate(&mut self, tables: &mut Tables, work: &mut Work, unit: Pun, by: Death) {
         tables.blocks.lose(tables.layout.block_of_unit(unit));
         if self.on {
             self.note_death(tables, work, unit, by);
@@ -193,7 +193,7 @@ impl Locks {
     /// has failed.
     #[cold]
     #[inline(never)]
-    pub(in crate::ftl) fn note_stillborn(
+    pub(in crate::ftl) fn note_dead_on_arrival(
         &mut self,
         tables: &mut Tables,
         work: &mut Work,
@@ -206,9 +206,15 @@ impl Locks {
 
     /// A program is on its way whose data died before it: its page is exposed as soon as it is there, and counts.
     #[cold]
-    pub(in crate::ftl) fn note_unborn(&mut self, tables: &Tables, work: &mut Work, op: &Op, unit: &UnitRef) {
+    pub(in crate::ftl) fn note_dead_in_program(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        op: &Op,
+        unit: &UnitRef,
+    ) {
         if unit.facts().class() == Hints::SECURE.into() {
-            self.expose(tables, work, op.ppn, Death::Ended, UNBORN);
+            self.expose(tables, work, op.ppn, Death::Ended, IN_PROGRAM);
         }
     }
 
@@ -223,7 +229,7 @@ impl Locks {
         }
         for at in 0..self.copying.len() {
             if let Some(page) = self.copying.target(at, unit) {
-                self.expose(tables, work, page, Death::Ended, UNBORN);
+                self.expose(tables, work, page, Death::Ended, IN_PROGRAM);
             }
         }
     }
@@ -248,7 +254,7 @@ impl Locks {
             self.clocks.begin_again(page, since);
         }
         let state = self.exposed.state(page);
-        if state & (ISSUED | HOPELESS) != 0 {
+        if state & (ISSUED | UNLOCKABLE) != 0 {
             return;
         }
         if state & DEFERRED != 0 && !scrubs && self.generations.is_at_ease() && tables.blocks.leaves(block) {
@@ -306,7 +312,7 @@ impl Locks {
         self.lists.forget(block);
         self.renewals.forget(block);
         let lane = tables.layout.lane_of(block);
-        self.lists.uncrowd(tables, work, lane);
+        self.lists.look_for_room(tables, work, lane);
     }
 
     /// A block is erased before it is programmed again: what is exposed in it ends with that.
@@ -320,7 +326,7 @@ impl Locks {
             }
         }
         self.exposed.blocks[block.index()] = 0;
-        self.lists.end_crowd(block);
+        self.lists.end_occupied(block);
         self.renewals.forget(block);
     }
 
@@ -352,7 +358,7 @@ impl Locks {
         self.generations.end_all(self.late.end_block(block));
         self.list_all(tables, work, block);
         let lane = tables.layout.lane_of(block);
-        self.lists.uncrowd(tables, work, lane);
+        self.lists.look_for_room(tables, work, lane);
     }
 
     /// Whoever is given a number waits until all that is exposed now is locked; none if nothing is, or nobody waits.

@@ -6,7 +6,7 @@
 //! each plane and behind all others, a block in which nothing lives by one lock if the policy would do so. It looks
 //! when something else happens: a drive that no command comes to does nothing, as one without power.
 
-use super::exposed::{DUE, EXPOSED, Exposed, FAILED, HOPELESS, ISSUED, LOCKED, is_due};
+use super::exposed::{DUE, EXPOSED, Exposed, FAILED, ISSUED, LOCKED, UNLOCKABLE, is_due};
 use super::lists::Lists;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
@@ -180,7 +180,7 @@ impl Renewals {
         *state &= !(ISSUED | FAILED);
         match (has_failed, can_leave) {
             (true, true) => {
-                *state |= HOPELESS;
+                *state |= UNLOCKABLE;
                 lists.give_up_block(tables, work, block);
             }
             (true, false) => {}

@@ -1,7 +1,7 @@
 //! The lists of locks against brute force: after each event all pages are looked at, and each that is exposed is found
 //! where somebody will come to it. And what the lists decide by a threshold, at the threshold.
 
-use super::exposed::{DEFERRED, EXPOSED, HELD, HOPELESS, ISSUED, LEAVING, ODD};
+use super::exposed::{DEFERRED, EXPOSED, HELD, ISSUED, LEAVING, ODD, UNLOCKABLE};
 use crate::config::{Table, Value};
 use crate::drive_config::DriveConfig;
 use crate::flash::op::OpKind;
@@ -38,14 +38,14 @@ fn hold_lists_to_pages(drive: &Drive) {
         for at in 0..per_block {
             let page = Ppn(block.0 * per_block + at);
             let (state, place) = (media.locks.exposed.pages[page.index()], media.tables.layout.locate(page));
-            if state & EXPOSED == 0 || state & (ISSUED | HOPELESS) != 0 {
+            if state & EXPOSED == 0 || state & (ISSUED | UNLOCKABLE) != 0 {
                 continue;
             }
             let units = media.tables.layout.units_of_page(page);
             let lives = units.into_iter().any(|unit| media.tables.map.is_live(unit));
             let comes = of_block.listed && (of_block.first..of_block.end).contains(&at)
                 || of_block.deferred && state & (DEFERRED | HELD) != 0
-                || lane.crowded.contains(&block)
+                || lane.occupied.contains(&block)
                 || place.page >= chip.programmed_pages(place.block)
                 || lives && (leaves || state & LEAVING != 0)
                 || media.tables.blocks.is_erasing(block)
@@ -65,8 +65,8 @@ fn hold_lists_to_pages(drive: &Drive) {
             );
         }
         let is_waiting = media.tables.blocks.state(block) == BlockState::Closed
-            && media.locks.exposed.is_hopeless(&media.tables.layout, block);
-        assert!(!is_waiting || lane.hopeless.contains(&block), "nobody empties block {}", block.0);
+            && media.locks.exposed.is_unlockable(&media.tables.layout, block);
+        assert!(!is_waiting || lane.unlockable.contains(&block), "nobody empties block {}", block.0);
     }
 }
 

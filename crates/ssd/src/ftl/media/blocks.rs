@@ -137,7 +137,7 @@ impl Media {
             return;
         }
         if self.work.lazy && self.can_wait_for_erase(flash, block) {
-            return self.shelve(flash, block);
+            return self.leave_unerased(flash, block);
         }
         self.work.emptied = true;
         self.tables.blocks.erase_issued(block, self.tables.layout.span);
@@ -205,7 +205,7 @@ impl Media {
 
     /// An emptied block is free, and waits for its erase.
     #[cold]
-    pub(super) fn shelve(&mut self, flash: &Flash, block: BlockId) {
+    pub(super) fn leave_unerased(&mut self, flash: &Flash, block: BlockId) {
         let lane = self.tables.layout.lane_of(block);
         self.reclaim.forget_reads(&self.tables, &mut self.work, block);
         self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
@@ -213,7 +213,7 @@ impl Media {
         self.note_reclaimed(block);
         if self.locks.are_on() {
             self.locks.list_all(&self.tables, &mut self.work, block);
-            self.locks.lists.uncrowd(&self.tables, &mut self.work, lane);
+            self.locks.lists.look_for_room(&self.tables, &mut self.work, lane);
         }
         self.work.lane_mut(lane).coming -= 1;
         self.count_erase(flash, lane);
@@ -226,7 +226,7 @@ impl Media {
         self.tables.blocks.set_state(block, BlockState::Bad);
         self.work.counts.retired_blocks += 1;
         if self.locks.are_on() {
-            self.locks.exposed.hope_again(&self.locks.manner, &self.tables.layout, block);
+            self.locks.exposed.lock_as_anywhere(&self.locks.manner, &self.tables.layout, block);
             self.locks.list_all(&self.tables, &mut self.work, block);
         }
         if self.tables.blocks.is_one_bit(block) {

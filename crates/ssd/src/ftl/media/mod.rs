@@ -164,7 +164,7 @@ impl Media {
             let (lpn, from, to) = (Lpn(unit.lpn), Pun(unit.source), Pun(place));
             let counts = op.outcome == Outcome::Pass && self.tables.map.lookup(lpn) == from;
             if self.locks.are_on() && !counts {
-                self.locks.note_stillborn(&mut self.tables, &mut self.work, to, unit.facts());
+                self.locks.note_dead_on_arrival(&mut self.tables, &mut self.work, to, unit.facts());
             }
             if counts {
                 self.tables.map.note_copy(lpn, to);

@@ -134,7 +134,7 @@ pub(super) fn check_pages(media: &Media, flash: &Flash) -> Verdict {
                     let full = media.tables.layout.one_bit_pages_per_block / media.tables.layout.span;
                     // One whose locks fail may have been closed before it was.
                     let is_whole = !media.locks.are_on()
-                        || !media.locks.exposed.is_hopeless(&media.tables.layout, block);
+                        || !media.locks.exposed.is_unlockable(&media.tables.layout, block);
                     Some(if is_whole { full } else { issued.min(full) })
                 }
                 (BlockState::Closed, _) => media.tables.replicas.filled(physical),

@@ -127,7 +127,7 @@ impl Media {
         self.work.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
         let old = self.tables.map.assign(lpn, to);
         if old.is_some() {
-            self.locks.bury(&mut self.tables, &mut self.work, old, by);
+            self.locks.invalidate(&mut self.tables, &mut self.work, old, by);
         }
         self.tables.blocks.gain(self.tables.layout.block_of_unit(to));
     }
@@ -139,7 +139,7 @@ impl Media {
             return false;
         }
         self.tables.map.lose(lpn);
-        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Ended);
+        self.locks.invalidate(&mut self.tables, &mut self.work, from, Death::Ended);
         self.work.counts.lost_units += 1;
         self.effects.push(Effect::Lose { lpn });
         true
@@ -153,7 +153,7 @@ impl Media {
         }
         self.tables.replicas.forget(lpn);
         let from = self.tables.map.assign(lpn, to);
-        self.locks.bury(&mut self.tables, &mut self.work, from, Death::Moved);
+        self.locks.invalidate(&mut self.tables, &mut self.work, from, Death::Moved);
         self.tables.blocks.adopt(self.tables.layout.block_of_unit(to));
         self.work.counts.replicas_adopted += 1;
         self.effects.push(Effect::Adopt { lpn, from, to });

@@ -55,7 +55,7 @@ impl Moves {
     fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
         self.start_retirement(lane)
             || self.media.space.ring.is_used() && self.start_destage(lane)
-            || self.media.locks.lists.has_hopeless(lane) && self.start_hopeless(lane)
+            || self.media.locks.lists.has_unlockable(lane) && self.start_unlockable(lane)
             || self.start_cleaning(lane)
             || self.media.space.ring.is_used() && self.clean_for_ring(lane)
             || self.media.techniques.are_on() && self.start_offered(flash, lane)
@@ -100,7 +100,7 @@ impl Moves {
     #[inline(always)]
     fn start_cleaning(&mut self, lane: LaneId) -> bool {
         let work = &self.media.work.lanes[lane.index()];
-        let lacks_room = work.candidates.lacks_room || self.media.locks.lists.is_crowded(lane);
+        let lacks_room = work.candidates.lacks_room || self.media.locks.lists.is_occupied(lane);
         if !(work.wanted || lacks_room)
             || self.media.space.ring.coming(&self.media.work, lane) >= self.media.work.coming_at_most
         {
@@ -350,7 +350,7 @@ impl Moves {
         self.media
             .after_program(self.media.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
         if self.media.locks.are_on()
-            && self.media.locks.lists.next_crowded(&self.media.tables, &self.media.work, lane).is_some()
+            && self.media.locks.lists.next_occupied(&self.media.tables, &self.media.work, lane).is_some()
         {
             // What must leave pages is asked before others take the lane's operations; both are, one after the other,
             // once what was issued before is read from where it then was. Until then the host need not wait for moves.

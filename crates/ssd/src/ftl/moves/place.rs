@@ -280,7 +280,7 @@ impl Moves {
         let to = Pun(op.ppn.0 * self.media.tables.layout.units_per_page + place);
         if op.outcome == Outcome::Fail {
             if self.media.locks.are_on() {
-                self.media.locks.note_stillborn(
+                self.media.locks.note_dead_on_arrival(
                     &mut self.media.tables,
                     &mut self.media.work,
                     to,
@@ -297,7 +297,7 @@ impl Moves {
             self.media.effects.push(Effect::Copy { lpn, from, to });
         } else {
             if self.media.locks.are_on() {
-                self.media.locks.note_stillborn(
+                self.media.locks.note_dead_on_arrival(
                     &mut self.media.tables,
                     &mut self.media.work,
                     to,

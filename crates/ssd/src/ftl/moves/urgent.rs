@@ -322,14 +322,14 @@ impl Moves {
 
     /// Begins to empty the next block whose locks fail; one that is being filled is closed.
     #[cold]
-    pub(in crate::ftl) fn start_hopeless(&mut self, lane: LaneId) -> bool {
+    pub(in crate::ftl) fn start_unlockable(&mut self, lane: LaneId) -> bool {
         if self.media.space.ring.coming(&self.media.work, lane) >= self.media.work.coming_at_most {
             return false;
         }
-        for _ in 0..self.media.locks.lists.count_hopeless(lane) {
-            let Some(block) = self.media.locks.lists.next_hopeless(lane) else { return false };
+        for _ in 0..self.media.locks.lists.count_unlockable(lane) {
+            let Some(block) = self.media.locks.lists.next_unlockable(lane) else { return false };
             let Media { tables, work, space, locks, .. } = &mut self.media;
-            if !locks.exposed.is_hopeless(&tables.layout, block)
+            if !locks.exposed.is_unlockable(&tables.layout, block)
                 || tables.blocks.state(block) == BlockState::Bad
             {
                 continue;
@@ -337,7 +337,7 @@ impl Moves {
             if tables.blocks.state(block) == BlockState::Open {
                 if !space.may_close_early(tables, work, lane, block) {
                     // What is cleaned fills it, or makes room.
-                    locks.lists.put_off_hopeless(lane, block, true);
+                    locks.lists.put_off_unlockable(lane, block, true);
                     continue;
                 }
                 space.close_early(tables, block);
@@ -367,7 +367,7 @@ impl Moves {
                     self.media.begin(lane, block, Cause::Sanitize)
                 };
             }
-            self.media.locks.lists.put_off_hopeless(lane, block, false);
+            self.media.locks.lists.put_off_unlockable(lane, block, false);
         }
         false
     }
@@ -380,11 +380,11 @@ impl Moves {
         self.media.work.lane_mut(lane).more = flash.is_instant();
         let mut is_full = self.lock_ready(flash, lane);
         // Of what waits for room no more is looked at than finds it.
-        while !is_full && let Some(block) = self.next_crowded(lane) {
+        while !is_full && let Some(block) = self.next_occupied(lane) {
             self.media.locks.list_all(&self.media.tables, &mut self.media.work, block);
             is_full = self.lock_ready(flash, lane);
-            if !is_full && self.next_crowded(lane).is_some() {
-                self.media.locks.lists.pass_crowded(lane);
+            if !is_full && self.next_occupied(lane).is_some() {
+                self.media.locks.lists.pass_occupied(lane);
             }
         }
         if core::mem::take(&mut self.media.work.lane_mut(lane).more) {
@@ -400,8 +400,8 @@ impl Moves {
         self.media.work.looks.is_for_locks(lane) && !self.media.locks.lists.wait_for_moves(lane)
     }
 
-    fn next_crowded(&self, lane: LaneId) -> Option<BlockId> {
-        self.media.locks.lists.next_crowded(&self.media.tables, &self.media.work, lane)
+    fn next_occupied(&self, lane: LaneId) -> Option<BlockId> {
+        self.media.locks.lists.next_occupied(&self.media.tables, &self.media.work, lane)
     }
 
     /// Locks what is exposed in those blocks of a lane that are listed. Whether there are no operations for more.
@@ -494,7 +494,7 @@ impl Moves {
         loop {
             let Media { tables, work, space, .. } = &mut self.media;
             let Some(stream) = space.allocator.stream_of(lane, block) else { return };
-            if !space.allocator.filled(lane, block).is_some_and(|next| Some(Ppn(first + next)) <= last) {
+            if space.allocator.filled(lane, block).is_none_or(|next| Some(Ppn(first + next)) > last) {
                 return;
             }
             let (blocks, clock) = (&mut tables.blocks, tables.clock);
