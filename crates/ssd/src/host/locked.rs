@@ -24,11 +24,18 @@ impl Slots {
         }
     }
 
+    /// Whether what was read for a slot is secured. It may have moved since, and be locked or erased where it was: then
+    /// only the unit at its new place says so.
+    #[cold]
+    fn is_read_of_secured(&self, slot: SlotId, from: Source, b: &Below<'_>) -> bool {
+        let now = Source::Flash(b.ftl.moves.media.tables.map.lookup(self.staging.get(slot).lpn));
+        b.ftl.moves.media.tables.is_secured(from) || b.ftl.moves.media.tables.is_secured(now)
+    }
+
     /// A slot takes what it lacks from flash.
     #[inline]
     pub fn fill_class_from_flash(&mut self, slot: SlotId, from: Source, b: &Below<'_>) {
-        let media = &b.ftl.moves.media;
-        if media.locks.are_on() && media.tables.is_secured(from) {
+        if b.ftl.moves.media.locks.are_on() && self.is_read_of_secured(slot, from, b) {
             self.secure(slot, Hints::SECURE);
         }
     }
@@ -36,11 +43,11 @@ impl Slots {
     /// A slot holds what was read, and nothing else.
     #[inline]
     pub fn take_class_from_flash(&mut self, slot: SlotId, from: Source, b: &Below<'_>) {
-        let media = &b.ftl.moves.media;
-        if media.locks.are_on()
-            && let Some(said) = self.said.get_mut(slot.index())
-        {
-            said.hints.class = if media.tables.is_secured(from) { Hints::SECURE } else { Hints::INSECURE };
+        if b.ftl.moves.media.locks.are_on() {
+            let class = if self.is_read_of_secured(slot, from, b) { Hints::SECURE } else { Hints::INSECURE };
+            if let Some(said) = self.said.get_mut(slot.index()) {
+                said.hints.class = class;
+            }
         }
     }
 

@@ -177,6 +177,7 @@ impl Member for Policy {
         let spare_bits = if age.reads_q12 < 1 << 11 { SPARE_BITS } else { SPARE_AT_WORST_BITS };
         (least..=most).contains(&cycles)
             && age.minutes <= END
+            && age.reads_q12 <= 1 << 12
             && margin.bits_q8 + spare_bits * 256 <= margin.limit_q8.min(self.limit_q8)
     }
 
@@ -345,7 +346,8 @@ mod tests {
         assert_moved_are_read("qlc", 5, ([3_645, 126, 69], 30_720));
     }
 
-    /// What is promised ends with what a page has to spare, with a year, and with what the marker may be off.
+    /// What is promised ends with what a page has to spare, with a year, with the reads that it endures, and with what
+    /// the marker may be off.
     #[test]
     fn no_more_is_promised_than_was_demanded() {
         let (cells, policy) = learned("tlc_48l", true);
@@ -366,6 +368,10 @@ mod tests {
             policy.promises(&read, &margin(7 * 256), least)
                 && !policy.promises(&read, &margin(7 * 256 - 1), least)
         );
+        // The sets were chosen for states up to ERC_MAX.
+        let [last, beyond] = [ERC_ONE, ERC_ONE + 1].map(|reads_q12| PageAge { reads_q12, ..page });
+        assert!(policy.promises(&last, &margin(7 * 256), least));
+        assert!(!policy.promises(&beyond, &margin(7 * 256), least));
     }
 
     /// The bound, at random states of all cells: with the noise that is worst, and as many reads as leave 4 bits.

@@ -153,6 +153,12 @@ impl Exposed {
         self.leaving += u32::from(is_new);
     }
 
+    /// Whether what lives in a page is on its way out for its lock, all of it.
+    #[inline]
+    pub(in crate::ftl) fn is_left(&self, manner: &Manner, page: Ppn) -> bool {
+        is_leaving(manner, self.state(page))
+    }
+
     /// A page's lock is on its way, if it is exposed. Whether it is.
     pub(super) fn lock_issued(&mut self, page: Ppn) -> bool {
         let state = &mut self.pages[page.index()];

@@ -266,6 +266,12 @@ impl Moves {
         page: Ppn,
         (room, count): (&mut PageUnits, usize),
     ) -> bool {
+        let locks = &self.media.locks;
+        if locks.are_on() && locks.exposed.is_left(&locks.manner, page) {
+            // It is on its way already. Read twice, one of its copies would be dead on arrival, beside the other one:
+            // that would have to leave next, for its lock, and so on without end.
+            return false;
+        }
         let units = &room[..count];
         let block = self.media.tables.layout.block_of_page(page).0;
         let cause = self.media.tables.blocks.cause(block);

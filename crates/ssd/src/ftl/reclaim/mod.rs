@@ -147,7 +147,30 @@ impl Reclaim {
             readings,
             access,
         };
-        self.tell(tables, work, flash, &read, block, at % tables.layout.span);
+        let urgency = self.hear(tables, flash, &read, block, at % tables.layout.span);
+        // A read for the block's age disturbs as any does, and moves nothing by itself. Where the data went the next
+        // block would be read so: a drive whose cells endure few reads would never come to rest.
+        if urgency != Urgency::No && !op.is_look() {
+            self.list(tables, work, Candidate { block, member: at % tables.layout.span }, urgency);
+        }
+    }
+
+    /// The policy hears of reads, and samples the block if it is to: whether that must be looked at.
+    #[inline]
+    fn hear(
+        &mut self,
+        tables: &Tables,
+        flash: &Flash,
+        read: &PageRead,
+        block: BlockId,
+        member: u32,
+    ) -> Urgency {
+        let urgency = self.policy.on_read(read);
+        if self.spreads && self.policy.sample_due() {
+            let (look, policy) = self.look(tables, flash, Candidate { block, member });
+            policy.sample(&look);
+        }
+        urgency
     }
 
     /// Tells the policy of reads, and puts the block on a list if it says so.
@@ -161,11 +184,7 @@ impl Reclaim {
         block: BlockId,
         member: u32,
     ) {
-        let urgency = self.policy.on_read(read);
-        if self.spreads && self.policy.sample_due() {
-            let (look, policy) = self.look(tables, flash, Candidate { block, member });
-            policy.sample(&look);
-        }
+        let urgency = self.hear(tables, flash, read, block, member);
         if urgency != Urgency::No {
             self.list(tables, work, Candidate { block, member }, urgency);
         }

@@ -2,12 +2,13 @@
 
 use super::spans::Spans;
 use super::{Run, Verdict, record, tell};
+use ssd::flash::op::{Cause, OpKind};
 use ssd::{Completion, Drive};
 
-/// After so many events what has happened is taken; and so often until a drive should have come to rest. Drives of the
-/// model move all that they hold in a tenth of that.
+/// After so many events what has happened is taken; and so often until a drive should have come to rest. Drives whose
+/// blocks differ in age take half of that to make them equal, with nothing else to do; others a hundredth.
 const AT_ONCE: u32 = 10_000;
-const OFTEN: u32 = 100;
+const OFTEN: u32 = 1_000;
 
 /// Lets everything happen that is under way; what has completed meanwhile.
 fn ended(drive: &mut Drive) -> Result<Vec<Completion>, String> {
@@ -21,7 +22,26 @@ fn ended(drive: &mut Drive) -> Result<Vec<Completion>, String> {
             return Ok(completed);
         }
     }
-    Err(format!("the drive does not come to rest in {} events", AT_ONCE * OFTEN))
+    Err(format!("the drive does not come to rest in {} events: {}", AT_ONCE * OFTEN, busy_with(drive)))
+}
+
+/// Operations that a drive goes on with, by what they do and why.
+fn busy_with(drive: &mut Drive) -> String {
+    let before = drive.stats().flash.ops;
+    let mut left = AT_ONCE;
+    while drive.advance_to_completion_within(&mut left) {
+        drive.pop_completion();
+    }
+    let ops = drive.stats().flash.ops;
+    let kinds = OpKind::ALL.into_iter().flat_map(|kind| Cause::ALL.map(|cause| (kind, cause)));
+    let grown = kinds.map(|(kind, cause)| {
+        (kind, cause, ops[kind as usize][cause as usize] - before[kind as usize][cause as usize])
+    });
+    let named = grown.filter(|(.., count)| *count > 0);
+    named
+        .map(|(kind, cause, count)| format!("{count} {kind:?} {}", cause.name()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Run {
@@ -37,7 +57,12 @@ impl Run {
             }
             self.effects()?;
         }
-        Err(format!("the drive does not come to rest in {} events", AT_ONCE * OFTEN))
+        Err(format!("the drive does not come to rest in {} events: {}", AT_ONCE * OFTEN, self.busy_with()))
+    }
+
+    /// Operations that it goes on with, by what they do and why.
+    fn busy_with(&self) -> String {
+        busy_with(&mut self.drive.clone())
     }
 
     /// Lets things happen until a completion waits (true) or nothing is left to happen (false).
@@ -50,7 +75,12 @@ impl Run {
             }
             self.effects()?;
         }
-        Err(format!("nothing completes in {} events: {}", AT_ONCE * OFTEN, self.oracle.under_way()))
+        Err(format!(
+            "nothing completes in {} events: {}; {}",
+            AT_ONCE * OFTEN,
+            self.busy_with(),
+            self.oracle.under_way()
+        ))
     }
 
     /// What is written below the buffer lets the drive come to rest first, as it is and with an empty buffer.
