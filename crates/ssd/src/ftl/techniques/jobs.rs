@@ -32,6 +32,12 @@ macro_rules! jobs {
     (@all $($folder:ident : $name:ident $(, cause $cause:ident)?;)*) => {
         #[allow(unused_variables, unused_mut)] // the list may be empty
         impl Techniques {
+            /// Whether a technique that has jobs of its own is on.
+            #[inline]
+            fn works<T: Technique>(&self, which: Which) -> bool {
+                T::HAS_JOBS && self.has(which)
+            }
+
             /// See [`Technique::take_up`]: of the first in the list that does not refuse.
             pub(in crate::ftl) fn take_up(
                 &mut self,
@@ -41,7 +47,7 @@ macro_rules! jobs {
                 reach: Reach<'_>,
             ) -> TakenUp {
                 let Reach { tables, work, policy } = reach;
-                $(if self.has(Which::$folder) {
+                $(if self.works::<super::$folder::$name>(Which::$folder) {
                     let reach = Reach { tables, work: &mut *work, policy: &mut *policy };
                     let found = self.$folder.take_up(lane, wish, to_spare, reach);
                     if !matches!(found, TakenUp::NoBlocks) {
@@ -53,12 +59,12 @@ macro_rules! jobs {
 
             /// See [`Technique::works_in`].
             pub(in crate::ftl) fn work_in(&self, lane: LaneId) -> bool {
-                false $(|| self.has(Which::$folder) && self.$folder.works_in(lane))*
+                false $(|| self.works::<super::$folder::$name>(Which::$folder) && self.$folder.works_in(lane))*
             }
 
             /// See [`Technique::opened`].
             pub(in crate::ftl) fn opened(&mut self, lane: LaneId, block: BlockId, reach: Reach<'_>) {
-                $(if self.has(Which::$folder) && self.$folder.works_in(lane) {
+                $(if self.works::<super::$folder::$name>(Which::$folder) && self.$folder.works_in(lane) {
                     return self.$folder.opened(lane, block, reach);
                 })*
             }
@@ -72,7 +78,7 @@ macro_rules! jobs {
                 may: (bool, u32),
                 units: &mut PageUnits,
             ) -> OwnStep {
-                $(if self.has(Which::$folder) && self.$folder.works_in(lane) {
+                $(if self.works::<super::$folder::$name>(Which::$folder) && self.$folder.works_in(lane) {
                     return self.$folder.step(lane, tables, may, units);
                 })*
                 OwnStep::Done
@@ -81,25 +87,25 @@ macro_rules! jobs {
             /// See [`Technique::reads`].
             #[inline]
             pub(in crate::ftl) fn read(&self, lane: LaneId, block: BlockId) -> bool {
-                false $(|| self.has(Which::$folder) && self.$folder.reads(lane, block))*
+                false $(|| self.works::<super::$folder::$name>(Which::$folder) && self.$folder.reads(lane, block))*
             }
 
             /// See [`Technique::arrived`].
             #[inline]
             pub(in crate::ftl) fn arrived(&mut self, lane: LaneId, unit: &UnitRef, lives: bool) {
-                $(if self.has(Which::$folder) { self.$folder.arrived(lane, unit, lives); })*
+                $(if self.works::<super::$folder::$name>(Which::$folder) { self.$folder.arrived(lane, unit, lives); })*
             }
 
             /// See [`Technique::gives_up`].
             pub(in crate::ftl) fn give_up(&mut self, lane: LaneId, block: BlockId) -> bool {
                 let mut is_given_up = false;
-                $(if self.has(Which::$folder) { is_given_up |= self.$folder.gives_up(lane, block); })*
+                $(if self.works::<super::$folder::$name>(Which::$folder) { is_given_up |= self.$folder.gives_up(lane, block); })*
                 is_given_up
             }
 
             /// See [`Technique::end`].
             pub(in crate::ftl) fn end(&mut self, lane: LaneId, reach: Reach<'_>) -> Option<Ended> {
-                $(if self.has(Which::$folder) && self.$folder.works_in(lane) {
+                $(if self.works::<super::$folder::$name>(Which::$folder) && self.$folder.works_in(lane) {
                     return self.$folder.end(lane, reach);
                 })*
                 None
@@ -107,7 +113,7 @@ macro_rules! jobs {
 
             /// See [`Technique::filled`].
             pub(in crate::ftl) fn filled(&self, lane: LaneId, block: BlockId) -> Option<u32> {
-                $(if self.has(Which::$folder) && let Some(pages) = self.$folder.filled(lane, block) {
+                $(if self.works::<super::$folder::$name>(Which::$folder) && let Some(pages) = self.$folder.filled(lane, block) {
                     return Some(pages);
                 })*
                 None

@@ -79,6 +79,9 @@ pub(in crate::ftl) trait Technique: Sized {
     /// Whether its operations make replicas of units (`tables::replicas`), as `ftl.read_reclaim` wants them.
     const REPLICATES: bool = false;
 
+    /// Whether it ever has a job of its own in a lane.
+    const HAS_JOBS: bool = false;
+
     /// Whether such a configuration makes it do anything.
     fn acts(config: &Self::Config) -> bool;
 

@@ -71,6 +71,8 @@ impl Technique for Deals {
 
     const OFFERS: bool = false;
 
+    const HAS_JOBS: bool = true;
+
     fn acts(config: &Config) -> bool {
         matches!(config, Config::RedftlPlus(_))
     }
