@@ -99,7 +99,9 @@ macro_rules! jobs {
             /// See [`Technique::gives_up`].
             pub(in crate::ftl) fn give_up(&mut self, lane: LaneId, block: BlockId) -> bool {
                 let mut is_given_up = false;
-                $(if self.works::<super::$folder::$name>(Which::$folder) { is_given_up |= self.$folder.gives_up(lane, block); })*
+                $(if self.works::<super::$folder::$name>(Which::$folder) {
+                    is_given_up |= self.$folder.gives_up(lane, block);
+                })*
                 is_given_up
             }
 
@@ -113,7 +115,9 @@ macro_rules! jobs {
 
             /// See [`Technique::filled`].
             pub(in crate::ftl) fn filled(&self, lane: LaneId, block: BlockId) -> Option<u32> {
-                $(if self.works::<super::$folder::$name>(Which::$folder) && let Some(pages) = self.$folder.filled(lane, block) {
+                $(if self.works::<super::$folder::$name>(Which::$folder)
+                    && let Some(pages) = self.$folder.filled(lane, block)
+                {
                     return Some(pages);
                 })*
                 None
