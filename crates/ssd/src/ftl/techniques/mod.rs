@@ -5,8 +5,9 @@
 //! lanes have something new to do; when such a lane has nothing more urgent it offers a block to be emptied. An offer
 //! changes nothing, for it may not be taken: there may be no room, or programs on their way to the block.
 //!
-//! Mechanisms also ask on their way, and tell what has happened; what is said is in `terms`. No technique calls
-//! another: what one must know of another, the mechanism between them asks and hands on.
+//! Mechanisms also ask on their way, and tell what has happened; what is said is in `terms`. A technique may have a job
+//! of its own in a lane, too, whose steps it names (`jobs`); then it changes `work` as well, and the policy that wished
+//! for it. No technique calls another: what one must know of another, the mechanism between them asks and hands on.
 
 mod jobs;
 mod terms;
