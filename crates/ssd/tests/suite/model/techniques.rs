@@ -38,7 +38,7 @@ pub fn random_read_reclaim(cfg: &mut DriveConfig, rng: &mut Rng) {
     if policy == "redftl" {
         return random_redftl(cfg, rng);
     }
-    let mut value = |key: &str| {
+    let value = |key: &str| {
         Some(match key {
             "max_reads" => Value::Integer(pick(rng, &[5, 40, 400])),
             "ahead_reads" => Value::Integer(pick(rng, &[1, 20])),
@@ -51,7 +51,7 @@ pub fn random_read_reclaim(cfg: &mut DriveConfig, rng: &mut Rng) {
     if possible.contains(&policy) {
         random_policy(cfg, "ftl.read_reclaim", policy, value);
     } else {
-        let drawn = ["max_reads", "idle_after_us"].map(|key| value(key));
+        let drawn = ["max_reads", "idle_after_us"].map(value);
         stand_in(cfg, &drawn[0].clone().expect("a number"), DEALS);
     }
     if cfg.validate().is_err() && !make_room(cfg) {
