@@ -399,10 +399,8 @@ impl Ftl {
 
     /// Tries again to start moves that found nothing to do; for when the host waits for room.
     pub fn retry(&mut self, flash: &mut Flash) {
-        if self.moves.media.locks.are_on() {
-            let Media { space, tables, work, waits, .. } = &mut self.moves.media;
-            space.give_up_claims(&tables.layout, work, waits);
-        }
+        let Media { space, tables, work, waits, locks, .. } = &mut self.moves.media;
+        space.give_up_claims(tables, work, waits, locks.are_on());
         let begins_anew = self.moves.media.cleaning.trigger.ends_without_victims();
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.

@@ -100,7 +100,7 @@ fn what_is_told_of_chips_is_what_is_counted() {
     {
         (cfg.reliability.program_fail_ppm, cfg.reliability.erase_fail_ppm) = (3_000.0, 20_000.0);
         cfg.sanitize.select("page_and_block_lock").unwrap();
-        cfg.reliability.lock_fail_ppm = 3_000.0;
+        cfg.reliability.lock_fail_ppm = 5_000.0;
         let mut drive = Drive::new(&cfg).unwrap();
         drive.set_executor(executor);
         drive.record_chip_effects(true);

@@ -71,9 +71,10 @@ const ENDS_FINDS: [u64; 10] = [200, 211, 275, 347, 511, 841, 1100, 2100, 2184, 2
 const AGING_RARE: [u64; 1] = [85];
 const REPLICAS_RARE: [u64; 2] = [29, 66];
 /// Drives whose cells endure few reads: some read each block for its age, moved it because of that, and read the next
-/// one, for ever; of others voltages by age were promised beyond the reads that they are made for.
+/// one, for ever; of others voltages by age were promised beyond the reads that they are made for; and where data is
+/// sorted the host was given the block that what waited for its class counted on.
 const AGING_FINDS: [u64; 4] = [20_000_131, 20_000_479, 20_000_663, 20_000_862];
-const SORTED_FINDS: [u64; 2] = [20_001_451, 20_001_470];
+const SORTED_FINDS: [u64; 4] = [20_001_451, 20_001_470, 20_001_341, 20_002_149];
 const REPLICAS_FINDS: [u64; 1] = [20_000_575];
 const LOCKED_REPLICA_FINDS: [u64; 2] = [20_000_216, 20_000_475];
 /// So many failures are reported.

@@ -195,10 +195,10 @@ fn a_claim_is_given_up_when_nothing_moves() {
     let media = &mut drive.state.ftl.moves.media;
     media.space.allocator.claim(LaneId(0), false);
     media.work.lane_mut(LaneId(0)).reads = 1;
-    media.space.give_up_claims(&media.tables.layout, &media.work, &mut media.waits);
+    media.space.give_up_claims(&media.tables, &media.work, &mut media.waits, true);
     assert!(media.space.allocator.has_claims(), "something moves");
     media.work.lane_mut(LaneId(0)).reads = 0;
-    media.space.give_up_claims(&media.tables.layout, &media.work, &mut media.waits);
+    media.space.give_up_claims(&media.tables, &media.work, &mut media.waits, true);
     assert!(!media.space.allocator.has_claims());
 }
 

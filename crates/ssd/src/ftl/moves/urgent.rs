@@ -42,10 +42,11 @@ impl Moves {
     ) -> bool {
         loop {
             // A claim that came to nothing: the host may have the block, if nothing is on its way that counts on it.
-            if !(self.media.locks.are_on() && self.media.work.lane_mut(lane).is_moving())
-                && self.media.space.allocator.unclaim(lane)
+            let Media { locks, work, tables, space, waits, .. } = &mut self.media;
+            if !(locks.are_on() && work.lane_mut(lane).is_moving())
+                && space.unclaim(tables, work, lane, locks.are_on())
             {
-                self.media.waits.come(Lack::Page);
+                waits.come(Lack::Page);
             }
             let idle = self.media.work.quiet;
             let Some((list, bit)) = self.media.work.lane_mut(lane).candidates.list(idle) else {

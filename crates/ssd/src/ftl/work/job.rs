@@ -52,7 +52,8 @@ impl Job {
     pub fn left(&self, live: u32) -> u32 {
         match (self, self.walk()) {
             (_, None) => 0,
-            // Part by part all of it.
+            // Part by part all of it, also between two parts, when none is being read.
+            (Job::Empty { in_parts: true, .. }, Some(_)) => live,
             (Job::Empty { .. }, Some(walk)) if walk.pages.is_some() => live,
             (_, Some(walk)) => live.min(walk.end - walk.cursor.min(walk.end)),
         }
