@@ -126,7 +126,9 @@ impl Dies {
         ensure(first.is_none_or(|first| first.stops != Stops::Never), "what is suspended cannot be")?;
         ensure(suspended.iter().all(|&id| Some(row(id)) == first), "operations of several kinds in a group")?;
         let is_other = |leader: OpId| leader.is_some() && row(leader).effect != Outcomes::Reads;
-        let is_twice = stops.suspended.is_some() && (is_other(die.array) || is_other(die.io));
+        // What dies send are reads, and the first of them may be over, and its number another's.
+        let inward = matches!(die.interface, Interface::WaitIn | Interface::In | Interface::Staged);
+        let is_twice = stops.suspended.is_some() && (is_other(die.array) || inward && is_other(die.io));
         ensure(!is_twice, "a program or an erase beside what is suspended")?;
         let waits = stops.suspended.is_some() && !die.is_busy();
         ensure(!waits || die.returning > 0, "what is suspended does not go on")?;

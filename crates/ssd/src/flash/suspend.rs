@@ -57,7 +57,8 @@ impl At<'_> {
     pub(super) fn note_start(&mut self, leader: OpId, start: SimTime, total_ns: u64) {
         let waits = self.die.first_read().is_some();
         let op = self.pool.get(leader);
-        let (kind, steps) = (op.kind, self.rules.timing.steps(op));
+        // A group takes as long as the slowest of it.
+        let (kind, steps) = (op.kind, Steps { total_ns, ..self.rules.timing.steps(op) });
         let progress = Progress { total_ns, done_ns: 0, floor_ns: 0, since: start };
         let min_run_ns = self.preemption.min_run_ns();
         let stops = &mut self.die.stops;
