@@ -154,6 +154,7 @@ impl Policy {
 
     /// The block that moves with a disturbed one, if any: the least-read of its lane, the first of equals, reads of its
     /// physical blocks together; of full blocks that nothing is done with.
+    #[inline(never)]
     pub(in crate::ftl) fn partner_of(
         &self,
         tables: &Tables,
