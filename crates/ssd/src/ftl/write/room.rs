@@ -2,7 +2,7 @@
 
 use crate::executor::Pace;
 use crate::flash::Flash;
-use crate::flash::op::{Op, UnitRef, Cause, OpKind};
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::work::Work;
@@ -10,9 +10,9 @@ use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::ROUTINE;
 use crate::ftl::write::open::Allocator;
 use crate::ftl::write::placement::Space;
-use crate::ftl::write::waits::{Waits, Lack};
+use crate::ftl::write::waits::{Lack, Waits};
 use crate::signals::Priority;
-use crate::units::{Ppn, Pun, Lpn, LaneId, BlockId};
+use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 impl Work {
     /// Whether reads have put something on a list since they were last looked at.
     #[inline]
