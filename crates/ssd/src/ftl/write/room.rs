@@ -13,6 +13,7 @@ use crate::ftl::write::placement::Space;
 use crate::ftl::write::waits::{Lack, Waits};
 use crate::signals::Priority;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
+
 impl Work {
     /// Whether reads have put something on a list since they were last looked at.
     #[inline]
