@@ -54,7 +54,7 @@ use crate::ftl::write::gather::Gather;
 use crate::ftl::write::open::Allocator;
 use crate::ftl::write::placement::{Placement, Space};
 use crate::ftl::write::ring::Ring;
-use crate::ftl::write::waits::Waits;
+use crate::ftl::write::waits::{Lack, Waits};
 use crate::nand::order::PageOrder;
 use crate::nand::{Chip, Outcome};
 use crate::observe::{Effect, Effects};
@@ -399,8 +399,9 @@ impl Ftl {
 
     /// Tries again to start moves that found nothing to do; for when the host waits for room.
     pub fn retry(&mut self, flash: &mut Flash) {
-        let Media { space, tables, work, waits, locks, .. } = &mut self.moves.media;
-        space.give_up_claims(tables, work, waits, locks.are_on());
+        if self.moves.media.locks.are_on() || self.moves.page_classes.sorts() {
+            self.give_up_claims(flash);
+        }
         let begins_anew = self.moves.media.cleaning.trigger.ends_without_victims();
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.
@@ -422,6 +423,31 @@ impl Ftl {
             {
                 self.moves.pump_lane(flash, lane);
                 self.unblock(flash, lane);
+            }
+        }
+    }
+
+    /// The host lacks a page: no block is kept from it for what must leave pages, if one was. It goes on then.
+    #[cold]
+    pub(in crate::ftl) fn give_up_claims(&mut self, flash: &mut Flash) {
+        if !self.moves.media.space.allocator.has_claims() {
+            return;
+        }
+        let keeps = self.moves.page_classes.sorts() && !self.moves.media.locks.are_on();
+        for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
+            let Media { space, tables, work, .. } = &mut self.moves.media;
+            if work.lane_mut(lane).is_moving() {
+                continue;
+            }
+            let mut is_given_up = space.unclaim(tables, work, lane, keeps);
+            if !is_given_up && space.allocator.has_claim(lane) {
+                // What waits there goes now. If nothing does, nothing needs the block.
+                self.moves.program_all_gathered(flash, lane, true);
+                let Media { space, work, .. } = &mut self.moves.media;
+                is_given_up = !work.lane_mut(lane).is_moving() && space.allocator.unclaim(lane);
+            }
+            if is_given_up {
+                self.moves.media.waits.come(Lack::Page);
             }
         }
     }

@@ -4,6 +4,7 @@
 use super::exposed::{DEFERRED, EXPOSED, HELD, ISSUED, LEAVING, ODD, UNLOCKABLE};
 use crate::config::{Table, Value};
 use crate::drive_config::DriveConfig;
+use crate::engine::State;
 use crate::flash::op::OpKind;
 use crate::ftl::Media;
 use crate::ftl::tables::blocks::BlockState;
@@ -192,14 +193,14 @@ fn what_is_waited_for_is_not_held_for_a_write() {
 #[test]
 fn a_claim_is_given_up_when_nothing_moves() {
     let mut drive = Drive::new(&config("page_lock", MappingUnit::FourKib)).unwrap();
-    let media = &mut drive.state.ftl.moves.media;
-    media.space.allocator.claim(LaneId(0), false);
-    media.work.lane_mut(LaneId(0)).reads = 1;
-    media.space.give_up_claims(&media.tables, &media.work, &mut media.waits, true);
-    assert!(media.space.allocator.has_claims(), "something moves");
-    media.work.lane_mut(LaneId(0)).reads = 0;
-    media.space.give_up_claims(&media.tables, &media.work, &mut media.waits, true);
-    assert!(!media.space.allocator.has_claims());
+    let State { ftl, flash, .. } = &mut drive.state;
+    ftl.moves.media.space.allocator.claim(LaneId(0), false);
+    ftl.moves.media.work.lane_mut(LaneId(0)).reads = 1;
+    ftl.give_up_claims(flash);
+    assert!(ftl.moves.media.space.allocator.has_claims(), "something moves");
+    ftl.moves.media.work.lane_mut(LaneId(0)).reads = 0;
+    ftl.give_up_claims(flash);
+    assert!(!ftl.moves.media.space.allocator.has_claims());
 }
 
 /// A drive on which the replica of a unit stands where another was, and that place, if drives make replicas.

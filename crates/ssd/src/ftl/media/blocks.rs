@@ -415,7 +415,7 @@ impl Media {
         self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);
         let bytes = self.tables.layout.units_per_page * self.tables.layout.unit_bytes;
         let read = Op { bytes, ..self.space.ring.op(&self.tables, OpKind::Read, cause, op.ppn) };
-        self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
+        self.reclaim.note_look(&self.tables, flash, &read);
         self.issue(flash, read, &[]);
     }
 

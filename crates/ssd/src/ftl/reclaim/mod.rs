@@ -124,19 +124,30 @@ impl Reclaim {
     #[inline(always)]
     pub(in crate::ftl) fn note_read(&mut self, tables: &Tables, work: &mut Work, flash: &Flash, op: &Op) {
         if self.active {
-            self.count_read(tables, work, flash, *op, 1, true);
+            let (read, candidate) = self.read_by(tables, flash, op, 1, true);
+            self.tell(tables, work, flash, &read, candidate.block, candidate.member);
         }
     }
 
-    pub(in crate::ftl) fn count_read(
-        &mut self,
+    /// A page is about to be read for what its block shows of its age. That disturbs as any read does, and moves nothing
+    /// by itself: where the data went the next block would be read so, and a drive whose cells endure few reads would
+    /// never come to rest.
+    pub(in crate::ftl) fn note_look(&mut self, tables: &Tables, flash: &Flash, op: &Op) {
+        if self.active {
+            let (read, candidate) = self.read_by(tables, flash, op, 1, true);
+            self.hear(tables, flash, &read, candidate);
+        }
+    }
+
+    /// What the policy is told of a read, and what might be looked at for it.
+    fn read_by(
+        &self,
         tables: &Tables,
-        work: &mut Work,
         flash: &Flash,
-        op: Op,
+        op: &Op,
         readings: u32,
         access: bool,
-    ) {
+    ) -> (PageRead, Candidate) {
         let (block, at) = tables.layout.block_of_page(op.ppn);
         let read = PageRead {
             physical: op.at.block,
@@ -147,27 +158,15 @@ impl Reclaim {
             readings,
             access,
         };
-        let urgency = self.hear(tables, flash, &read, block, at % tables.layout.span);
-        // A read for the block's age disturbs as any does, and moves nothing by itself. Where the data went the next
-        // block would be read so: a drive whose cells endure few reads would never come to rest.
-        if urgency != Urgency::No && !op.is_look() {
-            self.list(tables, work, Candidate { block, member: at % tables.layout.span }, urgency);
-        }
+        (read, Candidate { block, member: at % tables.layout.span })
     }
 
     /// The policy hears of reads, and samples the block if it is to: whether that must be looked at.
     #[inline]
-    fn hear(
-        &mut self,
-        tables: &Tables,
-        flash: &Flash,
-        read: &PageRead,
-        block: BlockId,
-        member: u32,
-    ) -> Urgency {
+    fn hear(&mut self, tables: &Tables, flash: &Flash, read: &PageRead, candidate: Candidate) -> Urgency {
         let urgency = self.policy.on_read(read);
         if self.spreads && self.policy.sample_due() {
-            let (look, policy) = self.look(tables, flash, Candidate { block, member });
+            let (look, policy) = self.look(tables, flash, candidate);
             policy.sample(&look);
         }
         urgency
@@ -184,9 +183,10 @@ impl Reclaim {
         block: BlockId,
         member: u32,
     ) {
-        let urgency = self.hear(tables, flash, read, block, member);
+        let candidate = Candidate { block, member };
+        let urgency = self.hear(tables, flash, read, candidate);
         if urgency != Urgency::No {
-            self.list(tables, work, Candidate { block, member }, urgency);
+            self.list(tables, work, candidate, urgency);
         }
     }
 
@@ -224,7 +224,12 @@ impl Reclaim {
     pub fn note_retries(&mut self, tables: &Tables, work: &mut Work, flash: &Flash, op: &Op, attempts: u8) {
         if self.active && attempts > 1 {
             let readings = flash.chip.readings(op.at.block, attempts);
-            self.count_read(tables, work, flash, *op, readings - 1, false);
+            let (read, candidate) = self.read_by(tables, flash, op, readings - 1, false);
+            if op.is_look() {
+                self.hear(tables, flash, &read, candidate);
+            } else {
+                self.tell(tables, work, flash, &read, candidate.block, candidate.member);
+            }
         }
     }
 

@@ -250,6 +250,11 @@ impl Allocator {
         is_new
     }
 
+    /// Whether a block of a lane is claimed.
+    pub fn has_claim(&self, lane: LaneId) -> bool {
+        self.lanes[lane.index()].claimed > 0
+    }
+
     /// Whether a block of some lane is claimed.
     pub fn has_claims(&mut self) -> bool {
         let claims = self.claims && self.lanes.iter().any(|lane| lane.claimed > 0);

@@ -10,7 +10,6 @@ use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::ROUTINE;
 use crate::ftl::write::open::Allocator;
 use crate::ftl::write::placement::Space;
-use crate::ftl::write::waits::{Lack, Waits};
 use crate::signals::Priority;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 
@@ -182,38 +181,19 @@ impl Work {
     }
 }
 impl Space {
-    /// The host lacks a page: no block is kept from it for what must leave pages, if one was. It goes on then.
-    #[cold]
-    pub(in crate::ftl) fn give_up_claims(
-        &mut self,
-        tables: &Tables,
-        work: &Work,
-        waits: &mut Waits,
-        locks: bool,
-    ) {
-        if !self.allocator.has_claims() {
-            return;
-        }
-        for lane in (0..tables.layout.lanes).map(LaneId) {
-            if !work.lanes[lane.index()].is_moving() && self.unclaim(tables, work, lane, locks) {
-                waits.come(Lack::Page);
-            }
-        }
-    }
-
-    /// Gives up the claim of a lane, unless what waits there for pages needs that block: where data is sorted it waits
-    /// for long. Where pages are locked (`locks`) it does not wait. Returns whether there was one.
+    /// Gives up the claim of a lane, unless what waits there for pages needs that block, and it `keeps` it: where data is
+    /// sorted it waits for long. Returns whether there was one.
     pub(in crate::ftl) fn unclaim(
         &mut self,
         tables: &Tables,
         work: &Work,
         lane: LaneId,
-        locks: bool,
+        keeps: bool,
     ) -> bool {
         if !self.allocator.unclaim(lane) {
             return false;
         }
-        if !locks && !work.has_room(tables, &self.allocator, lane, 0, Cause::ReadReclaim) {
+        if keeps && !work.has_room(tables, &self.allocator, lane, 0, Cause::ReadReclaim) {
             self.allocator.claim(lane, true);
             return false;
         }
