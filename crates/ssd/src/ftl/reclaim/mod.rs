@@ -129,9 +129,9 @@ impl Reclaim {
         }
     }
 
-    /// A page is about to be read for what its block shows of its age. That disturbs as any read does, and moves nothing
-    /// by itself: where the data went the next block would be read so, and a drive whose cells endure few reads would
-    /// never come to rest.
+    /// A page is about to be read for what its block shows of its age. That disturbs as any read does, and moves
+    /// nothing by itself: where the data went the next block would be read so, and a drive whose cells endure few
+    /// reads would never come to rest.
     pub(in crate::ftl) fn note_look(&mut self, tables: &Tables, flash: &Flash, op: &Op) {
         if self.active {
             let (read, candidate) = self.read_by(tables, flash, op, 1, true);

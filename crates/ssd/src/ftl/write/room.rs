@@ -181,8 +181,8 @@ impl Work {
     }
 }
 impl Space {
-    /// Gives up the claim of a lane, unless what waits there for pages needs that block, and it `keeps` it: where data is
-    /// sorted it waits for long. Returns whether there was one.
+    /// Gives up the claim of a lane, unless what waits there for pages needs that block, and it `keeps` it: where data
+    /// is sorted it waits for long. Returns whether there was one.
     pub(in crate::ftl) fn unclaim(
         &mut self,
         tables: &Tables,
