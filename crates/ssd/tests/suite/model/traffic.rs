@@ -482,7 +482,7 @@ impl Run {
 
     fn check(&mut self) -> Verdict {
         self.effects()?;
-        if let Some(chips) = self.chips.as_ref().filter(|_| self.thief.is_some()) {
+        if let Some(chips) = self.chips.as_mut().filter(|_| self.thief.is_some()) {
             chips.check_answers(&self.drive, self.cfg.geometry.pages_per_block())?;
         }
         self.drive.check().map_err(|what| format!("check: {what}"))
