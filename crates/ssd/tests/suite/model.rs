@@ -63,8 +63,9 @@ const ENDS_COMMANDS: u64 = 60_000;
 const FINDS: [u64; 6] = [1_484, 1_826, 5_011, 8_985, 107_232, 114_325];
 /// The same with locks: a drive that closed the block that its moves filled, and had no other; and drives that lock
 /// many blocks, as few do; one that cleaned and locked a page at once, for ever; and one that took the rest of a unit
-/// for no secret, for it had moved and been locked where it was read. Of the last the flags of a page fail by chance.
-const LOCKED_FINDS: [u64; 7] = [407, 42, 78, 113, 20_000_453, 20_001_575, 20_005_385];
+/// for no secret, for it had moved and been locked where it was read. One refuses what is
+/// written below the buffer for a lock that fails; and of the last the flags of a page fail by chance.
+const LOCKED_FINDS: [u64; 8] = [407, 42, 78, 113, 20_000_453, 20_001_575, 20_004_901, 20_005_385];
 /// The same at the ends: drives whose locks fail, in blocks that wait for their erase or without room to leave them.
 const ENDS_FINDS: [u64; 10] = [200, 211, 275, 347, 511, 841, 1100, 2100, 2184, 20_000_536];
 /// Drives on which something happens that is rare: pages read by age; replicas that are adopted, and that fail.

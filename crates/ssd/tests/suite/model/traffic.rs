@@ -498,7 +498,7 @@ impl Run {
             }
         };
         if result.is_err() {
-            self.may_refuse(Reason::WornOut)?;
+            self.may_refuse(self.drive.health().read_only.unwrap_or(Reason::WornOut))?;
         }
         self.collect()
     }
