@@ -263,6 +263,9 @@ impl Media {
                     self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
                 } else {
                     self.retire(block);
+                    // A block less is free, which cleaning may have to make good.
+                    self.update_wanted(lane);
+                    self.work.looks.soon(lane);
                 }
             }
         }
