@@ -140,6 +140,7 @@ impl Reclaim {
     }
 
     /// What the policy is told of a read, and what might be looked at for it.
+    #[inline(always)]
     fn read_by(
         &self,
         tables: &Tables,
