@@ -330,6 +330,30 @@ mod tests {
         assert!(KINDS.iter().enumerate().all(|(i, &kind)| kind as usize == i.min(last)));
     }
 
+    /// A timer is set once, until it rings; and a restored queue knows which are set from its events alone.
+    #[test]
+    fn a_restored_queue_knows_its_timers() {
+        let mut queue = EventQueue::with_capacity(4);
+        queue.set(Timer::Locks, SimTime(9));
+        queue.set(Timer::Locks, SimTime(5));
+        assert_eq!(queue.in_order(), [(SimTime(9), EventKind::Timer, Timer::Locks as u32)]);
+        let read = |events: &[Event]| {
+            let mut read = EventQueue::with_capacity(0);
+            for (&(at, kind, id), sequence) in events.iter().zip(1..) {
+                read.far.push(Reverse((at, sequence, kind, id)));
+            }
+            let events = read.restored(EventQueue::with_capacity(4), SimTime::ZERO);
+            events.map(|_| Timer::ALL.map(|timer| read.is_set(timer)))
+        };
+        assert_eq!(read(&queue.in_order()), Ok([false, false, false, true]));
+        let event = |id| (SimTime(9), EventKind::Timer, id);
+        assert!(read(&[event(3), event(3)]).is_err(), "the same timer, twice");
+        assert!(read(&[event(4)]).is_err(), "a timer that there is not");
+        let (_, _, id) = queue.pop().unwrap();
+        assert_eq!(queue.ring(id), Timer::Locks);
+        assert!(!queue.is_set(Timer::Locks));
+    }
+
     /// Events scheduled while others are taken, at distances of up to `reach` ns: as a list sorted by time and order.
     fn runs_like_a_sorted_list(seed: u64, reach: u32) {
         let mut rng = Rng::named(seed, "events");

@@ -405,7 +405,9 @@ fn a_thief_finds_nothing_after_power_cuts() {
     let off = (tally.answered as f64 - tally.expected).abs();
     assert!(tally.torn > cuts / 8 && off < 4.0 * tally.variance.sqrt() + 1.0, "{tally:?}");
     let most = tally.expected_after_year + 4.0 * tally.expected_after_year.sqrt();
-    assert!(tally.locked > 15 * cuts && tally.after_year as f64 <= most, "{tally:?}");
+    // Without replicas other drives are drawn, which lock less.
+    assert!(tally.locked > 20 * cuts || !has("ftl.read_reclaim.redftl"), "{tally:?}");
+    assert!(tally.after_year as f64 <= most, "{tally:?}");
 }
 
 /// The same where recoveries leave something out: he finds it.

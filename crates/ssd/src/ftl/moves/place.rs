@@ -278,35 +278,23 @@ impl Moves {
     #[inline(always)]
     fn place_moved(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, place: u32, unit: UnitRef) {
         let to = Pun(op.ppn.0 * self.media.tables.layout.units_per_page + place);
-        if op.outcome == Outcome::Fail {
-            if self.media.locks.are_on() {
-                self.media.locks.note_dead_on_arrival(
-                    &mut self.media.tables,
-                    &mut self.media.work,
-                    to,
-                    unit.facts(),
-                );
-            }
-            self.media.tables.map.note_stray(Lpn(unit.lpn), to);
-            return self.move_again(flash, lane, *op, unit);
-        }
         let (lpn, from) = (Lpn(unit.lpn), Pun(unit.source));
-        if self.media.tables.map.lookup(lpn) == from {
+        let failed = op.outcome == Outcome::Fail;
+        if !failed && self.media.tables.map.lookup(lpn) == from {
             self.media.commit(lpn, to, unit.facts(), Death::Moved);
             self.media.work.counts.moved_units[op.cause as usize] += 1;
             self.media.effects.push(Effect::Copy { lpn, from, to });
         } else {
-            if self.media.locks.are_on() {
-                self.media.locks.note_dead_on_arrival(
-                    &mut self.media.tables,
-                    &mut self.media.work,
-                    to,
-                    unit.facts(),
-                );
+            let Media { locks, tables, work, effects, .. } = &mut self.media;
+            if locks.are_on() {
+                locks.note_dead_on_arrival(tables, work, to, unit.facts());
             }
             // What the spare area says, though nobody will read it.
-            self.media.tables.map.note_stray(lpn, to);
-            self.media.effects.push(Effect::Dead { lpn, from, to });
+            tables.map.note_stray(lpn, to);
+            if failed {
+                return self.move_again(flash, lane, *op, unit);
+            }
+            effects.push(Effect::Dead { lpn, from, to });
         }
         let source = self.media.tables.layout.block_of_unit(from);
         if self.media.tables.blocks.arrive(source) {
