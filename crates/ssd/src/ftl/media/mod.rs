@@ -78,6 +78,7 @@ impl Media {
         let seen = Seen { tables: &self.tables, chip: &flash.chip };
         self.techniques.restored(fresh.techniques, &seen)?;
         flash.pool.iter().try_for_each(|(id, op)| restore::check_op(self, flash, id, op))?;
+        restore::check_promised(self, flash)?;
         for lane in 0..self.work.lanes.len().max(fresh.work.lanes.len()) {
             let (Some(work), Some(fresh)) = (self.work.lanes.get_mut(lane), fresh.work.lanes.get(lane))
             else {

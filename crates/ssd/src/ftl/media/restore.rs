@@ -78,6 +78,17 @@ pub(super) fn check_op(media: &Media, flash: &Flash, id: OpId, op: &Op) -> Verdi
     ensure(!is_move || units.iter().all(is_whole), "a move of units that are not there")
 }
 
+/// A block is promised the pages for which replicas are being read. There may be more than it has left: lanes choose a
+/// block before the first of them reads for it.
+pub(super) fn check_promised(media: &Media, flash: &Flash) -> Verdict {
+    let mut reads = vec![0u16; media.tables.replicas.promised.len()];
+    for (_, op) in flash.pool.iter().filter(|(_, op)| op.kind == OpKind::Read && is_replica(op.cause)) {
+        let promised = reads.get_mut(op.tag as usize).ok_or("a replica where none is made")?;
+        *promised += 1;
+    }
+    ensure(media.tables.replicas.promised == reads, "pages of replicas on their way")
+}
+
 /// Blocks of the lane that are being erased, if all that is known of it can be.
 pub(super) fn check_lane_work(media: &Media, lane: LaneId, fresh: &LaneWork) -> Result<u32, String> {
     let work = &media.work.lanes[lane.index()];

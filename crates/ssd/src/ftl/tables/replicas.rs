@@ -10,9 +10,6 @@ use crate::snapshot::raw;
 use crate::units::{BlockId, Lpn, NONE, Ppn, Pun};
 use serde::{Deserialize, Serialize};
 
-/// No block is promised so many pages of replicas.
-const MOST_PROMISED: u16 = 1 << 12;
-
 /// The tables of replicas.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Replicas {
@@ -61,8 +58,6 @@ impl Replicas {
         alike("pages of replicas", &self.used, &fresh.used)?;
         alike("pages of replicas on their way", &self.promised, &fresh.promised)?;
         (self.limit, self.first, self.owner) = (fresh.limit, fresh.first, fresh.owner);
-        // Several lanes may have chosen a block before the first of them reads for it: more are on their way than fit.
-        ensure(self.promised.iter().all(|&pages| pages < MOST_PROMISED), "pages of replicas on their way")?;
         ensure(self.used.iter().all(|&used| u32::from(used) <= self.limit), "pages of replicas of a block")?;
         let count = self.index.restored(&fresh.index, map.logical() as usize, map.physical() as usize)?;
         ensure(count == self.count as usize, "units with replicas")
