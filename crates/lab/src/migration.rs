@@ -37,9 +37,9 @@ impl MigrationWork {
             copybacks: counts.copies,
             off_chip: MOVES.iter().map(|cause| reads[*cause as usize]).sum(),
             refused_by_place: counts.copies_refused_by_place,
-            refused_by_age_of_data: counts.copies_refused_by_age_of_data,
-            refused_by_limit: counts.copies_refused_by_limit,
-            in_a_row_max: counts.copies_in_a_row_max,
+            refused_by_age_of_data: counts.techniques.migration.copies_refused_by_age_of_data,
+            refused_by_limit: counts.techniques.migration.copies_refused_by_limit,
+            in_a_row_max: counts.techniques.migration.copies_in_a_row_max,
         }
     }
 }

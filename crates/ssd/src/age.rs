@@ -497,7 +497,7 @@ impl AgeStep {
                 physical,
                 Shown::Cycled { before, ticks: rest },
                 chip,
-                &mut media.work.counts,
+                &mut media.work.counts.techniques,
             );
         }
         media.reclaim.forget_reads_of_younger(&media.tables, to);

@@ -144,41 +144,53 @@ impl<const N: usize, const M: usize> Counted for [[u64; N]; M] {
     }
 }
 
-/// Declares the counters of a layer: a struct, the table of what they are, and what they say in the same order.
+/// Declares the counters of a layer, or of a part of one: a struct, the table of what they are, and what they say in the
+/// same order. A layer may have parts whose counters are declared elsewhere and follow its own.
 macro_rules! counters {
     (@told_in) => { None };
     (@told_in $key:literal) => { Some($key) };
     (
         $(#[$meta:meta])* pub struct $name:ident of $layer:literal {
-            $($(#[doc = $doc:literal])+ $field:ident : $ty:ty, $unit:literal $(, in $told_in:literal)?;)+
+            $($(#[doc = $doc:literal])+ $field:ident : $ty:ty, $unit:literal $(, in $told_in:literal)?;)*
+            $(parts { $(#[$about:meta])* $parts:ident : $of_parts:ty })?
         }
     ) => {
         $(#[$meta])*
         pub struct $name {
-            $($(#[doc = $doc])+ #[doc = concat!("\n\nUnit: ", $unit, ".")] pub $field: $ty,)+
+            $($(#[doc = $doc])+ #[doc = concat!("\n\nUnit: ", $unit, ".")] pub $field: $ty,)*
+            $($(#[$about])* pub $parts: $of_parts,)?
         }
 
         impl $name {
-            /// What they are, in the order of declaration.
-            pub const COUNTERS: &'static [$crate::counters::Counter] = &[$($crate::counters::Counter {
+            const OWN: &'static [$crate::counters::Counter] = &[$($crate::counters::Counter {
                 key: concat!($layer, ".", stringify!($field)),
                 unit: $unit,
                 doc: concat!($($doc),+).trim_ascii(),
                 told_in: counters!(@told_in $($told_in)?),
                 by_part: <$ty as $crate::counters::Counted>::BY_PART,
                 dimensions: <$ty as $crate::counters::Counted>::DIMENSIONS,
-            }),+];
+            }),*];
+
+            /// What they are, in the order of declaration.
+            pub fn counters() -> impl Iterator<Item = &'static $crate::counters::Counter> {
+                Self::OWN.iter()$(.chain(<$of_parts>::counters()))?
+            }
 
             /// What they say, in the same order.
+            #[allow(unused_mut)] // there may be no parts
             pub fn counts(&self) -> Vec<$crate::counters::Count> {
-                vec![$($crate::counters::Counted::count(&self.$field)),+]
+                let mut all = vec![$($crate::counters::Counted::count(&self.$field)),*];
+                $(all.extend(self.$parts.counts());)?
+                all
             }
 
             /// What each of them says, all of it together, in the same order; those by part are left out.
+            #[allow(unused_variables)] // there may be none
             pub fn each_total(&self, tell: &mut impl FnMut(u64)) {
                 $(if !<$ty as $crate::counters::Counted>::BY_PART {
                     tell($crate::counters::Counted::total(&self.$field));
-                })+
+                })*
+                $(self.$parts.each_total(tell);)?
             }
         }
     };

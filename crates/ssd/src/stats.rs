@@ -52,7 +52,12 @@ impl Stats {
 
     /// Every counter of a drive.
     pub fn all_counters() -> impl Iterator<Item = &'static Counter> {
-        [HostCounts::COUNTERS, FtlCounts::COUNTERS, FlashCounts::COUNTERS].into_iter().flatten()
+        HostCounts::counters().chain(FtlCounts::counters()).chain(FlashCounts::counters())
+    }
+
+    /// What a counter says in sum, by its key; 0 of one that this build does not have.
+    pub fn total(&self, key: &str) -> u64 {
+        self.counters().find(|(counter, _)| counter.key == key).map_or(0, |(_, count)| count.sum())
     }
 
     /// Checks that counts agree with each other and with the time that passed; the error says which do not.

@@ -5,6 +5,7 @@ use crate::counters::{Count, Counted};
 use crate::flash::PROGRAM_MODES;
 use crate::flash::op::CAUSES;
 use crate::ftl::stream::{CLASSES, STREAMS_AT_MOST};
+use crate::ftl::techniques::TechniqueCounts;
 use serde::{Deserialize, Serialize};
 
 /// Bins of [`FtlCounts::victims_by_live`].
@@ -127,22 +128,12 @@ counters! {
         /// Pages not copied because their destination was in another plane, or the first page of a block, which
         /// tells its age.
         copies_refused_by_place: u64, "pages", in "ftl.migration.refused_by_place";
-        /// The same because their data was old.
-        copies_refused_by_age_of_data: u64, "pages", in "ftl.migration.refused_by_age_of_data";
-        /// The same because their data had already been copied as many times in a row as it may.
-        copies_refused_by_limit: u64, "pages", in "ftl.migration.refused_by_limit";
-        /// The most copies in a row that any data had, where they are limited.
-        copies_in_a_row_max: u32, "copies", in "ftl.migration.in_a_row_max";
         /// Blocks erased and returned to the free list.
         reclaimed_blocks: u64, "blocks", in "ftl.reclaimed_blocks";
         /// Of these, by the program mode that they were programmed in (`cell.modes`).
         erased_by_mode: [u64; PROGRAM_MODES], "blocks", in "ftl.program_mode.blocks";
         /// Blocks retired.
         retired_blocks: u64, "blocks", in "ftl.retired_blocks";
-        /// Of these, blocks whose life was over by `ftl.age_marker`.
-        age_retired: u64, "blocks", in "ftl.age.retired";
-        /// First pages read for their errors, once they were programmed (`ftl.age_marker`).
-        age_checks: u64, "reads", in "ftl.age.checks";
         /// Mapping units moved because their page was to be locked.
         sanitize_copies: u64, "units", in "ftl.sanitize.copies";
         /// Page and block locks repeated because they were old.
@@ -166,6 +157,10 @@ counters! {
         exposed_long: [u64; EXPOSURE_CAUSES.len()], "pages", in "ftl.sanitize.exposed.over_100ms.pages";
         /// The highest age of any block when it was erased or checked, in 1/4096 of a life.
         age_q12_max: u32, "1/4096";
+        parts {
+            /// Those that techniques declare.
+            techniques: TechniqueCounts
+        }
     }
 }
 

@@ -493,7 +493,7 @@ impl Ftl {
             let before = flash.chip.erase_count(physical);
             flash.chip.set_erase_count(physical, cycles);
             let shown = Shown::Cycled { before, ticks: None };
-            media.techniques.shown(physical, shown, &mut flash.chip, &mut media.work.counts);
+            media.techniques.shown(physical, shown, &mut flash.chip, &mut media.work.counts.techniques);
         }
         media.update_wear(flash, block);
     }

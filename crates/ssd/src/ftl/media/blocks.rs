@@ -177,7 +177,7 @@ impl Media {
         if destaged {
             self.space.ring.lane_mut(lane).leaving -= 1;
         }
-        let is_spent = self.techniques.is_spent(block, &self.tables, &mut self.work.counts);
+        let is_spent = self.techniques.is_spent(block, &self.tables, &mut self.work.counts.techniques);
         if self.tables.blocks.is_failing(block) || is_spent {
             self.retire(block);
         } else {
@@ -289,7 +289,7 @@ impl Media {
             }
             self.tell_late_erase(block, &op);
         }
-        let is_spent = self.techniques.is_spent(block, &self.tables, &mut self.work.counts);
+        let is_spent = self.techniques.is_spent(block, &self.tables, &mut self.work.counts.techniques);
         !self.tables.blocks.is_failing(block) && !is_spent
     }
 
@@ -351,7 +351,8 @@ impl Media {
         if is_last && self.locks.are_on() {
             self.locks.note_late_erase(&self.tables, &mut self.work, block);
         }
-        let is_spent = is_last && self.techniques.is_spent(block, &self.tables, &mut self.work.counts);
+        let is_spent =
+            is_last && self.techniques.is_spent(block, &self.tables, &mut self.work.counts.techniques);
         self.after_program(block, op.outcome == Outcome::Fail || is_spent);
     }
 
@@ -381,7 +382,7 @@ impl Media {
 
     /// A physical block is measured, and so is the age of the block that it is a member of.
     pub(in crate::ftl) fn shown(&mut self, flash: &mut Flash, block: BlockId, physical: u32, what: Shown) {
-        self.techniques.shown(physical, what, &mut flash.chip, &mut self.work.counts);
+        self.techniques.shown(physical, what, &mut flash.chip, &mut self.work.counts.techniques);
         self.update_wear(flash, block);
     }
 

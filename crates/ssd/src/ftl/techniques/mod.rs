@@ -13,8 +13,8 @@ mod jobs;
 mod terms;
 
 use crate::config::member::Misfit;
+use crate::counters::{Count, Counter};
 use crate::flash::op::{Cause, UnitRef};
-use crate::ftl::counts::FtlCounts;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::tables::worn::Worn;
@@ -62,11 +62,20 @@ impl Seen<'_> {
     }
 }
 
+counters! {
+    /// The counters of a technique that has none of its own.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct NoCounts of "ftl" {}
+}
+
 /// What a technique answers. By default it does nothing.
 #[allow(unused_variables, dead_code)] // a default may need none of its arguments, and the list may be empty
 pub(in crate::ftl) trait Technique: Sized {
     /// Its configuration: which of its policies, with their parameters.
     type Config;
+
+    /// What is counted of it alone: [`NoCounts`] if nothing is.
+    type Counts;
 
     /// Whether what it moves has not been written for long: such data goes to an open block of its own in each lane.
     const COLD: bool = false;
@@ -157,7 +166,7 @@ pub(in crate::ftl) trait Technique: Sized {
     }
 
     /// Told what a physical block has shown.
-    fn shown(&mut self, block: u32, measured: &Measured<'_>, counts: &mut FtlCounts) {}
+    fn shown(&mut self, block: u32, measured: &Measured<'_>, counts: &mut Self::Counts) {}
 
     /// What is known of the wear of a physical block of so many cycles, if it tells that.
     fn worn(&self, block: u32, cycles: u32) -> Worn {
@@ -165,7 +174,7 @@ pub(in crate::ftl) trait Technique: Sized {
     }
 
     /// A block was erased: whether it is used no more.
-    fn is_spent(&self, block: BlockId, tables: &Tables, counts: &mut FtlCounts) -> bool {
+    fn is_spent(&self, block: BlockId, tables: &Tables, counts: &mut Self::Counts) -> bool {
         false
     }
 
@@ -197,12 +206,12 @@ pub(in crate::ftl) trait Technique: Sized {
 
     /// Whether a page is copied inside its plane, and does not pass through the controller: what it is told of the copy
     /// then.
-    fn copy(&self, hop: &Hop, chip: &Chip, counts: &mut FtlCounts) -> Option<u8> {
+    fn copy(&self, hop: &Hop, chip: &Chip, counts: &mut Self::Counts) -> Option<u8> {
         None
     }
 
     /// The page was copied to that one.
-    fn copied(&mut self, to: Ppn, note: u8, counts: &mut FtlCounts) {}
+    fn copied(&mut self, to: Ppn, note: u8, counts: &mut Self::Counts) {}
 
     /// What a block held is gone: it is erased, or will be before anything else is programmed there.
     fn wiped(&mut self, block: BlockId) {}
@@ -322,6 +331,32 @@ macro_rules! list {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(in crate::ftl) enum Which { $($folder),* }
+
+        /// What techniques count.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct TechniqueCounts {
+            $($(#[$doc])* pub $folder: $folder::Counts,)*
+        }
+
+        #[allow(unused_variables, unused_mut)] // the list may be empty
+        impl TechniqueCounts {
+            /// What they are, in the order of the list.
+            pub fn counters() -> impl Iterator<Item = &'static Counter> {
+                core::iter::empty()$(.chain($folder::Counts::counters()))*
+            }
+
+            /// What they say, in the same order.
+            pub fn counts(&self) -> Vec<Count> {
+                let mut all = Vec::new();
+                $(all.extend(self.$folder.counts());)*
+                all
+            }
+
+            /// See [`crate::ftl::FtlCounts::each_total`].
+            pub fn each_total(&self, tell: &mut impl FnMut(u64)) {
+                $(self.$folder.each_total(tell);)*
+            }
+        }
 
         /// Causes of moves of cold data, a bit for each.
         pub(crate) const COLD_CAUSES: u32 = 0 $($(| ($folder::$name::COLD as u32) << Cause::$cause as u32)?)*;
@@ -497,7 +532,7 @@ macro_rules! list {
             pub(in crate::ftl) fn learn(&mut self, chip: &mut Chip) {
                 $(self.$folder.learn(chip);)*
                 if self.tell_wear() {
-                    let mut made = FtlCounts::default();
+                    let mut made = TechniqueCounts::default();
                     (0..chip.blocks()).for_each(|block| self.shown(block, Shown::Made, chip, &mut made));
                 }
             }
@@ -509,13 +544,13 @@ macro_rules! list {
             }
 
             /// A physical block is measured, if any tells wear; see [`Technique::shown`].
-            pub(crate) fn shown(&mut self, block: u32, what: Shown, chip: &mut Chip, counts: &mut FtlCounts) {
+            pub(crate) fn shown(&mut self, block: u32, what: Shown, chip: &mut Chip, counts: &mut TechniqueCounts) {
                 if !self.tell_wear() {
                     return;
                 }
                 let seen = chip.telemetry(block);
                 let measured = Measured { what, seen, chip };
-                $(if self.has(Which::$folder) { self.$folder.shown(block, &measured, counts); })*
+                $(if self.has(Which::$folder) { self.$folder.shown(block, &measured, &mut counts.$folder); })*
             }
 
             /// What is known of the wear of a physical block of so many cycles.
@@ -528,9 +563,9 @@ macro_rules! list {
 
             /// A block was erased: whether it is used no more.
             #[inline]
-            pub(in crate::ftl) fn is_spent(&self, block: BlockId, tables: &Tables, counts: &mut FtlCounts) -> bool {
+            pub(in crate::ftl) fn is_spent(&self, block: BlockId, tables: &Tables, counts: &mut TechniqueCounts) -> bool {
                 let mut is_spent = false;
-                $(if self.has(Which::$folder) { is_spent |= self.$folder.is_spent(block, tables, counts); })*
+                $(if self.has(Which::$folder) { is_spent |= self.$folder.is_spent(block, tables, &mut counts.$folder); })*
                 is_spent
             }
 
@@ -573,16 +608,16 @@ macro_rules! list {
 
             /// For which of them a page is copied inside its plane, if for one: the first in the list that would, and
             /// what that is told of the copy. See [`Technique::copy`].
-            pub(in crate::ftl) fn copy(&self, hop: &Hop, chip: &Chip, counts: &mut FtlCounts) -> Option<(Which, u8)> {
-                $(if self.has(Which::$folder) && let Some(note) = self.$folder.copy(hop, chip, counts) {
+            pub(in crate::ftl) fn copy(&self, hop: &Hop, chip: &Chip, counts: &mut TechniqueCounts) -> Option<(Which, u8)> {
+                $(if self.has(Which::$folder) && let Some(note) = self.$folder.copy(hop, chip, &mut counts.$folder) {
                     return Some((Which::$folder, note));
                 })*
                 None
             }
 
             /// See [`Technique::copied`].
-            pub(in crate::ftl) fn copied(&mut self, (by, note): (Which, u8), to: Ppn, counts: &mut FtlCounts) {
-                $(if by == Which::$folder { self.$folder.copied(to, note, counts); })*
+            pub(in crate::ftl) fn copied(&mut self, (by, note): (Which, u8), to: Ppn, counts: &mut TechniqueCounts) {
+                $(if by == Which::$folder { self.$folder.copied(to, note, &mut counts.$folder); })*
             }
 
             /// See [`Technique::wiped`].

@@ -223,7 +223,7 @@ fn acts(section: &str, stats: &Stats) -> Option<u64> {
     Some(match section {
         "ftl.gc_victim" | "ftl.gc_trigger" => stats.ftl.reclaimed_blocks,
         "ftl.read_reclaim" => moved(Cause::ReadReclaim) + cause("replication").map_or(0, moved),
-        "ftl.age_marker" => stats.ftl.age_retired,
+        "ftl.age_marker" => stats.total("ftl.age_retired"),
         "ftl.wear_leveling" => moved(cause("wear_leveling")?),
         // Reads whose voltages it chose: the best policy of them has no retries.
         "flash.read_voltage" => stats.flash.retries.iter().sum(),

@@ -72,7 +72,7 @@ const TECHNIQUES: &[Technique] = &[
         of: Some("ftl.age_marker"),
         set: know_age,
         is_on: |cfg| chosen(cfg, "ftl.age_marker") != "none",
-        acts: |stats| stats.ftl.age_checks,
+        acts: |stats| stats.total("ftl.age_checks"),
     },
     Technique {
         name: "sorting",

@@ -11,7 +11,6 @@
 
 use super::{Beside, Measured, Shown, Technique, Tells};
 use crate::config::member::Misfit;
-use crate::ftl::counts::FtlCounts;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
 pub use crate::ftl::tables::worn::LIFE;
@@ -181,6 +180,17 @@ impl Logarithm {
     }
 }
 
+counters! {
+    /// What is counted of blocks' ages.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Counts of "ftl" {
+        /// Retired blocks whose life was over by `ftl.age_marker`.
+        age_retired: u64, "blocks", in "ftl.age.retired";
+        /// First pages read for their errors, once they were programmed (`ftl.age_marker`).
+        age_checks: u64, "reads", in "ftl.age.checks";
+    }
+}
+
 /// All blocks' ages, by physical block; empty tables where nothing tells them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ages {
@@ -261,6 +271,7 @@ impl Ages {
 
 impl Technique for Ages {
     type Config = Config;
+    type Counts = Counts;
 
     /// It has nothing to be emptied.
     const OFFERS: bool = false;
@@ -338,7 +349,7 @@ impl Technique for Ages {
         true
     }
 
-    fn shown(&mut self, block: u32, measured: &Measured<'_>, counts: &mut FtlCounts) {
+    fn shown(&mut self, block: u32, measured: &Measured<'_>, counts: &mut Counts) {
         match (measured.what, measured.seen) {
             (Shown::Erased { at_once }, _) => self.on_erase(block, at_once, measured),
             (Shown::Cycled { before, ticks }, _) => self.on_cycles(block, (before, ticks), measured),
@@ -359,7 +370,7 @@ impl Technique for Ages {
     }
 
     /// A block that has its life behind it is retired.
-    fn is_spent(&self, block: BlockId, tables: &Tables, counts: &mut FtlCounts) -> bool {
+    fn is_spent(&self, block: BlockId, tables: &Tables, counts: &mut Counts) -> bool {
         let is_dead = u32::from(tables.blocks.wear_q12(block)) >= LIFE;
         counts.age_retired += u64::from(is_dead);
         is_dead

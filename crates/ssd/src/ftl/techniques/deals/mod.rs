@@ -8,6 +8,7 @@
 
 mod deal;
 
+pub use super::NoCounts as Counts;
 use super::{Beside, Ended, OwnStep, Reach, Seen, Spread, TakenUp, Technique, Wish};
 use crate::config::member::Misfit;
 use crate::flash::op::UnitRef;
@@ -68,6 +69,7 @@ fn open(policy: &mut Policy, tables: &Tables, block: BlockId, mode: u8) {
 
 impl Technique for Deals {
     type Config = Config;
+    type Counts = Counts;
 
     const OFFERS: bool = false;
 

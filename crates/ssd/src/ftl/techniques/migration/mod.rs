@@ -10,7 +10,6 @@
 
 use super::{Beside, Hop, Needs, Seen, Technique};
 use crate::config::member::Misfit;
-use crate::ftl::counts::FtlCounts;
 use crate::ftl::tables::layout::Layout;
 pub use crate::ftl::tables::worn::Worn;
 use crate::nand::Chip;
@@ -74,6 +73,19 @@ const COUNT_BITS: u32 = 3;
 /// The other way out of a conflict.
 const OR: &str = "or ftl.migration.policy = \"off_chip\"";
 
+counters! {
+    /// What is counted of copies inside the chips.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Counts of "ftl" {
+        /// Pages not copied because their data was old.
+        copies_refused_by_age_of_data: u64, "pages", in "ftl.migration.refused_by_age_of_data";
+        /// Pages not copied because their data had already been copied as many times in a row as it may.
+        copies_refused_by_limit: u64, "pages", in "ftl.migration.refused_by_limit";
+        /// The most copies in a row that any data had, where they are limited.
+        copies_in_a_row_max: u32, "copies", in "ftl.migration.in_a_row_max";
+    }
+}
+
 /// What is copied inside the chips.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Copies {
@@ -98,6 +110,7 @@ impl Copies {
 
 impl Technique for Copies {
     type Config = Config;
+    type Counts = Counts;
 
     /// It has nothing to be emptied.
     const OFFERS: bool = false;
@@ -187,7 +200,7 @@ impl Technique for Copies {
         self.policy.needs_ages()
     }
 
-    fn copy(&self, hop: &Hop, chip: &Chip, counts: &mut FtlCounts) -> Option<u8> {
+    fn copy(&self, hop: &Hop, chip: &Chip, counts: &mut Counts) -> Option<u8> {
         if chip.page_age(hop.from.block, hop.from.page).minutes > self.policy.max_source_minutes() {
             counts.copies_refused_by_age_of_data += 1;
             return None;
@@ -201,7 +214,7 @@ impl Technique for Copies {
         row
     }
 
-    fn copied(&mut self, to: Ppn, row: u8, counts: &mut FtlCounts) {
+    fn copied(&mut self, to: Ppn, row: u8, counts: &mut Counts) {
         counts.copies_in_a_row_max = counts.copies_in_a_row_max.max(u32::from(row & MOST));
         if let Some(place) = self.in_a_row.get_mut(to.index()) {
             *place = row;

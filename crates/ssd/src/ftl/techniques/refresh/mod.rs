@@ -10,6 +10,7 @@
 //!
 //! Not refreshed: blocks of the cache (`ftl.slc_cache`), and blocks that are about to be retired.
 
+pub use super::NoCounts as Counts;
 use super::{Offer, Seen, Technique};
 use crate::config::member::Misfit;
 use crate::ftl::tables::blocks::BlockState;
@@ -72,6 +73,7 @@ impl Refresh {
 
 impl Technique for Refresh {
     type Config = Config;
+    type Counts = Counts;
 
     fn acts(config: &Config) -> bool {
         Policy::build(config).due_minutes().is_some()

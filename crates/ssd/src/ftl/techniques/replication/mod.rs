@@ -5,6 +5,7 @@
 //! of their units go there. Where replicas are, and what room blocks have left for them, stands in `tables::replicas`,
 //! which all who read, write, lock and erase see; `ftl/media` reads and programs.
 
+pub use super::NoCounts as Counts;
 use super::{Beside, Seen, Technique};
 use crate::config::member::Misfit;
 use crate::flash::op::UnitRef;
@@ -25,6 +26,7 @@ pub(crate) struct Replication {
 
 impl Technique for Replication {
     type Config = Config;
+    type Counts = Counts;
 
     const OFFERS: bool = false;
 

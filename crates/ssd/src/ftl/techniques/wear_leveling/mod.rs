@@ -5,6 +5,7 @@
 //! blocks, and the little-worn block is free for data that changes. A block that cannot move then, because it is in use
 //! or there is no room, is forgotten until the policy names it again.
 
+pub use super::NoCounts as Counts;
 use super::{Needs, Offer, Seen, Technique};
 use crate::ftl::outside::Record;
 use crate::ftl::tables::blocks::LaneView;
@@ -54,6 +55,7 @@ pub(crate) struct WearLeveling {
 
 impl Technique for WearLeveling {
     type Config = Config;
+    type Counts = Counts;
 
     const COLD: bool = true;
 
