@@ -73,10 +73,11 @@ const AGING_RARE: [u64; 1] = [85];
 const REPLICAS_RARE: [u64; 2] = [29, 66];
 /// Drives whose cells endure few reads: some read each block for its age, moved it because of that, and read the next
 /// one, for ever; of others voltages by age were promised beyond the reads that they are made for; and where data is
-/// sorted the host was given the block that what waited for its class counted on. Two judged waits by the first page of
-/// a group, and not by the slowest; and one was saved when several lanes had chosen a block for their replicas.
+/// sorted the host was given the block that what waited for its class counted on, or that was closed for its reads. Two
+/// judged waits by the first page of a group, and not by the slowest; and one was saved when several lanes had chosen a
+/// block for their replicas.
 const AGING_FINDS: [u64; 4] = [20_000_131, 20_000_479, 20_000_663, 20_000_862];
-const SORTED_FINDS: [u64; 5] = [20_001_451, 20_001_470, 20_001_341, 20_002_149, 20_003_286];
+const SORTED_FINDS: [u64; 6] = [20_001_451, 20_001_470, 20_001_341, 20_002_149, 20_003_286, 30_002_756];
 /// A drive that was saved while a die sent the second of two pages, and something was suspended there.
 const CACHED_FINDS: [u64; 1] = [20_004_033];
 const REPLICAS_FINDS: [u64; 1] = [20_000_575];

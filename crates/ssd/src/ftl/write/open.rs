@@ -455,10 +455,13 @@ impl Allocator {
         found.unwrap_or(0)
     }
 
-    /// Whether a block is being filled with host data; with that alone if it must be `only` that.
+    /// Whether a block is being filled with host data, and what is left of it is not kept for moves; with host data
+    /// alone if it must be `only` that.
     pub fn is_open_for_host(&self, lane: LaneId, block: BlockId, only: bool) -> bool {
-        let open = (0..).map(StreamId).zip(&self.lanes[lane.index()].open);
-        let takes = |at| self.streams.is_of_host(at) && !(only && self.streams.is_shared(at));
+        let lane = &self.lanes[lane.index()];
+        let open = (0..).map(StreamId).zip(&lane.open);
+        let is_of_moves = |at| self.is_kept(lane, at) || only && self.streams.is_shared(at);
+        let takes = |at| self.streams.is_of_host(at) && !is_of_moves(at);
         open.into_iter().any(|(stream, open)| open.block == block && takes(stream))
     }
 
@@ -485,6 +488,10 @@ mod tests {
 
     /// A lane of six free blocks of four pages that have seen so many erases; a stream of the host's and one of moves.
     fn six_blocks(reserve: u32, erases: [u32; 6]) -> (Layout, Blocks, Allocator) {
+        six_blocks_for(Streams::of(2, 1, 2), reserve, erases)
+    }
+
+    fn six_blocks_for(streams: Streams, reserve: u32, erases: [u32; 6]) -> (Layout, Blocks, Allocator) {
         let mut cfg = DriveConfig::default();
         let g = &mut cfg.geometry;
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
@@ -493,7 +500,7 @@ mod tests {
         let layout = Layout::new(&cfg, &chip);
         let blocks = Blocks::new(&layout, erases.into_iter());
         let modes = ProgramModes::new(&cfg, &cfg.program_mode);
-        let streams = (Streams::of(2, 1, 2), [0; STREAMS_AT_MOST]);
+        let streams = (streams, [0; STREAMS_AT_MOST]);
         let allocator = Allocator::new(&layout, reserve, streams, modes);
         (layout, blocks, allocator)
     }
@@ -527,6 +534,27 @@ mod tests {
         assert_eq!((allocator.room(LANE, false), allocator.has_host_page(LANE, host)), (3 + 8, false));
         allocator.give_back(LANE, BlockId(1), &mut blocks);
         assert_eq!((allocator.room(LANE, false), allocator.has_host_page(LANE, host)), (3 + 8, true));
+    }
+
+    /// Moves that share the host's block have it to themselves while they have taken of the reserve: nobody closes it
+    /// for other ends.
+    #[test]
+    fn a_shared_block_is_kept_while_the_reserve_is_not_whole() {
+        let (_, mut blocks, mut allocator) = six_blocks_for(Streams::of(1, 1, 1), 1, [0; 6]);
+        let shared = StreamId(0);
+        let first = allocator.host_page_in(LANE, shared, &mut blocks, 0).unwrap().page;
+        let open = BlockId(first.0 / 4);
+        assert!(
+            allocator.is_open_for_host(LANE, open, false) && !allocator.is_open_for_host(LANE, open, true)
+        );
+        (0..19).for_each(|_| assert!(allocator.host_page_in(LANE, shared, &mut blocks, 0).is_some()));
+        assert_eq!((allocator.free(LANE), allocator.has_host_page(LANE, shared)), (1, false));
+        let last = allocator.page_in(LANE, shared, 0, &mut blocks, 0).unwrap();
+        let last = BlockId(last.page.0 / 4);
+        assert_eq!((allocator.free(LANE), allocator.room(LANE, false)), (0, 3));
+        assert!(!allocator.is_open_for_host(LANE, last, false));
+        allocator.give_back(LANE, open, &mut blocks);
+        assert!(allocator.is_open_for_host(LANE, last, false));
     }
 
     /// The block that a stream opens, as it was told beforehand; it is given up again.
