@@ -54,13 +54,13 @@ impl Past<'_> {
             if pace == Pace::Saturated && result.is_err() {
                 state.ftl.check_lanes(&mut state.flash);
             }
-            let cleaning = !state.ftl.moves.media.outbox.is_empty();
+            let cleaning = state.ftl.moves.media.is_carrying(&state.flash);
             state.carry_all();
             if result == Err(0) && !cleaning {
                 // A block that was kept for what must leave pages may be the host's now.
                 state.ftl.moves.media.waits.take_come(Lack::Page);
                 state.ftl.retry(&mut state.flash);
-                stuck = state.ftl.moves.media.outbox.is_empty()
+                stuck = !state.ftl.moves.media.is_carrying(&state.flash)
                     && !state.ftl.moves.media.waits.take_come(Lack::Page);
                 state.carry_all();
             }

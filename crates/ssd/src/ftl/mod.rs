@@ -399,9 +399,7 @@ impl Ftl {
 
     /// Tries again to start moves that found nothing to do; for when the host waits for room.
     pub fn retry(&mut self, flash: &mut Flash) {
-        if self.moves.media.locks.are_on() || self.moves.page_classes.sorts() {
-            self.give_up_claims(flash);
-        }
+        self.give_up_claims(flash);
         let begins_anew = self.moves.media.cleaning.trigger.ends_without_victims();
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.
@@ -474,7 +472,7 @@ impl Ftl {
             self.moves.program_all_gathered(flash, lane, true);
         }
         self.look_at_candidates(flash);
-        !self.moves.media.outbox.is_empty()
+        self.moves.media.is_carrying(flash)
     }
 
     /// The flash is told how old all blocks are.

@@ -75,6 +75,11 @@ impl Media {
         }
     }
 
+    /// Whether operations were issued that have not gone to the chips, or are done and nobody was told.
+    pub(crate) fn is_carrying(&self, flash: &Flash) -> bool {
+        !self.outbox.is_empty() || !flash.done.is_empty()
+    }
+
     /// What was issued is applied to the chips, where no time passes.
     pub(crate) fn apply_outbox(&mut self, flash: &mut Flash) {
         self.outbox.iter().for_each(|&id| flash.apply(id));

@@ -66,9 +66,11 @@ impl Moves {
         let Media { tables, work, space, locks, .. } = &mut self.media;
         let Some(&block) = work.lanes[lane.index()].retire.front() else { return false };
         if tables.blocks.programming(block) > 0
-            || !work.fits(tables, &space.allocator, lane, block, Cause::BadBlock)
             || locks.manner.erases_bad() && space.ring.coming(work, lane) >= work.coming_at_most
         {
+            return false;
+        }
+        if !space.may_retire(tables, work, lane, block) {
             return false;
         }
         work.lane_mut(lane).retire.pop_front();
@@ -99,8 +101,10 @@ impl Moves {
     /// Begins to clean a block, if the lane is to be cleaned or somebody lacks room there.
     #[inline(always)]
     fn start_cleaning(&mut self, lane: LaneId) -> bool {
-        let work = &self.media.work.lanes[lane.index()];
-        let lacks_room = work.candidates.lacks_room || self.media.locks.lists.is_occupied(lane);
+        let Media { work, tables, locks, .. } = &self.media;
+        let work = &work.lanes[lane.index()];
+        let retires = work.retire.front().is_some_and(|&block| tables.blocks.programming(block) == 0);
+        let lacks_room = work.candidates.lacks_room || retires || locks.lists.is_occupied(lane);
         if !(work.wanted || lacks_room)
             || self.media.space.ring.coming(&self.media.work, lane) >= self.media.work.coming_at_most
         {

@@ -524,6 +524,6 @@ impl Moves {
                 self.program_all_gathered(flash, lane, true);
             }
         }
-        !self.media.outbox.is_empty()
+        self.media.is_carrying(flash)
     }
 }

@@ -289,6 +289,31 @@ impl Space {
         self.has_room_or_claims(tables, work, lane, units + (reserve - coming.min(lacking)) * block, one_more)
     }
 
+    /// Whether a block that failed may be emptied now. What that takes of the reserve nothing gives back: unless a block
+    /// is coming, cleaning that could go on now must be able to go on after it.
+    pub(in crate::ftl) fn may_retire(
+        &mut self,
+        tables: &Tables,
+        work: &Work,
+        lane: LaneId,
+        block: BlockId,
+    ) -> bool {
+        if !work.fits(tables, &self.allocator, lane, block, Cause::BadBlock) {
+            return false;
+        }
+        let live = tables.blocks.live(block);
+        if live == 0 || work.lanes[lane.index()].coming > 0 {
+            return true;
+        }
+        let first = tables.layout.first_block(lane);
+        let Some(next) = tables.blocks.lane_view(&tables.layout, lane, tables.clock).least_live() else {
+            return true;
+        };
+        let next = BlockId(first.0 + next);
+        self.has_room_or_claims(tables, work, lane, live + tables.blocks.live(next), 0)
+            || !work.fits(tables, &self.allocator, lane, next, Cause::Cleaning)
+    }
+
     /// Whether so many units find room, if need be in a free block that is kept from the host for them, or in one with
     /// room for so many of them that is coming.
     pub(in crate::ftl) fn has_room_or_claims(
