@@ -25,8 +25,8 @@ struct LaneBlocks {
     claimed: u32,
     /// By stream.
     open: Box<[OpenBlock]>,
-    /// Streams for which the host, where it is paced, was refused a page since anything of the lane changed: a bit
-    /// for each. It need not be asked for them again.
+    /// Streams for which the host was refused a page since anything of the lane changed: a bit for each. It need not be
+    /// asked for them again.
     #[serde(skip)]
     refused: u32,
 }
@@ -42,7 +42,6 @@ impl LaneBlocks {
         let at = self.slot(self.len);
         self.free[at] = block.0;
         self.len += 1;
-        self.refused = 0;
     }
 
     /// Takes the free block at position `i` of the ring.
@@ -77,6 +76,9 @@ pub struct Allocator {
     claims: bool,
     /// By stream: whose turn it is.
     turns: Box<[Turn]>,
+    /// Streams for which all lanes have refused.
+    #[serde(skip)]
+    refused: u32,
 }
 
 /// Position in the order of lanes, and pages left of that lane's turn.
@@ -129,6 +131,7 @@ impl Allocator {
             claims: false,
             turns: vec![Turn { lane: 0, left: layout.pages_per_turn }; usize::from(streams.count)]
                 .into_boxed_slice(),
+            refused: 0,
         }
     }
 
@@ -264,14 +267,14 @@ impl Allocator {
 
     /// Gives up that claim; returns whether there was one.
     pub fn unclaim(&mut self, lane: LaneId) -> bool {
-        let lane = &mut self.lanes[lane.index()];
-        lane.refused = 0;
-        core::mem::take(&mut lane.claimed) > 0
+        self.forget_refusals(lane);
+        core::mem::take(&mut self.lanes[lane.index()].claimed) > 0
     }
 
     /// Gives an erased block back to its lane.
     pub fn give_back(&mut self, lane: LaneId, block: BlockId, blocks: &mut Blocks) {
         blocks.set_state(block, BlockState::Free);
+        self.forget_refusals(lane);
         self.lanes[lane.index()].give(block);
     }
 
@@ -290,7 +293,7 @@ impl Allocator {
 
     /// The next page of a stream for host data, lane by lane in allocation order; lanes without room are passed over,
     /// and, where the host is paced, those of which `waits` says that they have to wait for their cleaning. What a lane
-    /// has refused it is not asked again before something of it changes.
+    /// has refused it is not asked again before something of it changes, and none is while all have.
     #[inline]
     pub fn next_host_page<const PACED: bool>(
         &mut self,
@@ -300,26 +303,35 @@ impl Allocator {
         waits: impl Fn(&Allocator, &Blocks, LaneId) -> bool,
     ) -> Option<Allocated> {
         let mut turn = self.turns[stream.index()];
-        for nth in 0..=layout.lanes {
+        let after = |turn: Turn| Turn {
+            lane: if turn.lane + 1 == layout.lanes { 0 } else { turn.lane + 1 },
+            left: layout.pages_per_turn,
+        };
+        // Turns move on, so that in time this is asked of every lane.
+        debug_assert!({
             let lane = LaneId(layout.lane_order[turn.lane as usize]);
-            if turn.left > 0 {
-                if !(PACED && self.has_refused(lane, stream)) {
-                    if !(PACED && waits(self, blocks, lane))
-                        && let Some(found) = self.host_page_in(lane, stream, blocks, now)
-                    {
-                        self.turns[stream.index()] = Turn { left: turn.left - 1, ..turn };
-                        return Some(found);
-                    }
-                    self.lanes[lane.index()].refused |= u32::from(PACED) << stream.0;
-                }
-                // Turns move on, so that in time this is asked of every lane.
-                debug_assert!(
-                    !PACED || nth > 0 || waits(self, blocks, lane) || !self.has_host_page(lane, stream)
-                );
-            }
-            let next = if turn.lane + 1 == layout.lanes { 0 } else { turn.lane + 1 };
-            turn = Turn { lane: next, left: layout.pages_per_turn };
+            !self.has_refused(lane, stream)
+                || PACED && waits(self, blocks, lane)
+                || !self.has_host_page(lane, stream)
+        });
+        if self.refused >> stream.0 & 1 == 1 {
+            self.turns[stream.index()] = after(turn);
+            return None;
         }
+        for _ in 0..=layout.lanes {
+            let lane = LaneId(layout.lane_order[turn.lane as usize]);
+            if turn.left > 0 && !self.has_refused(lane, stream) {
+                if !(PACED && waits(self, blocks, lane))
+                    && let Some(found) = self.host_page_in(lane, stream, blocks, now)
+                {
+                    self.turns[stream.index()] = Turn { left: turn.left - 1, ..turn };
+                    return Some(found);
+                }
+                self.lanes[lane.index()].refused |= 1 << stream.0;
+            }
+            turn = after(turn);
+        }
+        self.refused |= 1 << stream.0;
         self.turns[stream.index()] = turn;
         None
     }
@@ -334,6 +346,7 @@ impl Allocator {
     #[inline]
     pub fn forget_refusals(&mut self, lane: LaneId) {
         self.lanes[lane.index()].refused = 0;
+        self.refused = 0;
     }
 
     /// The next page of a stream for host data in a lane.
@@ -395,7 +408,7 @@ impl Allocator {
             blocks.open(open.block, (stream, mode), now);
             opened = true;
         }
-        state.refused = 0;
+        (state.refused, self.refused) = (0, 0);
         let page = Ppn(open.block.0 * self.pages_per_block + open.next);
         open.next += 1;
         if open.next == self.data_pages {
@@ -467,8 +480,8 @@ impl Allocator {
 
     /// Stops filling a block, if it is open: a program to it failed.
     pub fn abandon(&mut self, lane: LaneId, block: BlockId, blocks: &mut Blocks, now: u64) {
+        self.forget_refusals(lane);
         let lane = &mut self.lanes[lane.index()];
-        lane.refused = 0;
         for open in &mut lane.open {
             if open.block == block {
                 open.block = BlockId::NONE;
