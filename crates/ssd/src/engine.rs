@@ -442,7 +442,9 @@ impl State {
         host.on_read(id, &mut below);
     }
 
-    /// Tells the layer that issued an operation; returns whether it was a program of host data.
+    /// Tells the layer that issued an operation; returns whether it was a program of host data. Reads for the host and
+    /// for merges are the host's; of the rest the translation layer tells programs of host data from its own operations
+    /// (`Ftl::on_done`, then `Moves::on_own_done`), and the host is told which slots are in flash.
     fn on_done(&mut self, id: OpId) -> bool {
         let op = self.flash.pool.get(id);
         let &Op { kind, cause, tag, .. } = op;

@@ -1,5 +1,7 @@
 //! Exposed pages are counted in two generations: one that is waited for, and one that grows. Who waits for locks is
-//! given the number of the generation that grows when it comes, and waits until that one and all before it are over.
+//! given the number of the generation that grows when it comes, and waits until that one and all before it are over: a
+//! command keeps its number in the host's table (`host/commands.rs`: `answer_when_locked`), which is asked again when
+//! nothing is left to carry (`State::tend_locks`, `Commands::after_locks`).
 
 use super::exposed::ODD;
 use crate::restore::{MOST, Verdict, ensure};

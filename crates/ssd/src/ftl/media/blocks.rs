@@ -278,16 +278,8 @@ impl Media {
             let mut op = self.space.erase_of(&self.tables, &self.work, block, member);
             flash.do_at_once(&mut op);
             self.effects.tell_at_once(&self.tables.layout, &op, &[]);
-            self.member_erased(flash, block, op.at.block);
             self.tables.blocks.program_done(block);
-            let is_last = self.tables.blocks.erase_done(block, op.outcome == Outcome::Fail);
-            if self.locks.are_on() {
-                self.locks.forget_erased(&mut self.tables, &mut self.work, block, op.at.block);
-            }
-            if is_last && self.locks.are_on() {
-                self.locks.note_late_erase(&self.tables, &mut self.work, block);
-            }
-            self.tell_late_erase(block, &op);
+            self.late_member_erased(flash, block, &op, op.outcome == Outcome::Fail);
         }
         let is_spent = self.techniques.is_spent(block, &self.tables, &mut self.work.counts.techniques);
         !self.tables.blocks.is_failing(block) && !is_spent
@@ -342,18 +334,24 @@ impl Media {
     /// what was meant for it by then is programmed, and moves.
     #[cold]
     pub(in crate::ftl) fn on_late_erase(&mut self, flash: &mut Flash, block: BlockId, op: &Op) {
-        self.member_erased(flash, block, op.at.block);
-        let is_last = self.tables.blocks.erase_done(block, false);
-        self.tell_late_erase(block, op);
-        if self.locks.are_on() {
-            self.locks.forget_erased(&mut self.tables, &mut self.work, block, op.at.block);
-        }
-        if is_last && self.locks.are_on() {
-            self.locks.note_late_erase(&self.tables, &mut self.work, block);
-        }
+        let is_last = self.late_member_erased(flash, block, op, false);
         let is_spent =
             is_last && self.techniques.is_spent(block, &self.tables, &mut self.work.counts.techniques);
         self.after_program(block, op.outcome == Outcome::Fail || is_spent);
+    }
+
+    /// What a member of a block held that has waited for its erase is gone; whether that was the last member.
+    fn late_member_erased(&mut self, flash: &mut Flash, block: BlockId, op: &Op, fails: bool) -> bool {
+        self.member_erased(flash, block, op.at.block);
+        let is_last = self.tables.blocks.erase_done(block, fails);
+        self.tell_late_erase(block, op);
+        if self.locks.are_on() {
+            self.locks.forget_erased(&mut self.tables, &mut self.work, block, op.at.block);
+            if is_last {
+                self.locks.note_late_erase(&self.tables, &mut self.work, block);
+            }
+        }
+        is_last
     }
 
     /// Members of a block are erased one by one, and others of their pages may be programmed already.

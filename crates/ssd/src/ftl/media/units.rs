@@ -138,7 +138,9 @@ impl Media {
     }
 
     /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one's replica takes its
-    /// place; without one it has no data any more until it is written again. Returns whether that is so.
+    /// place; without one it has no data any more until it is written or trimmed: the host's reads of it end as
+    /// `Status::Uncorrectable`, this one (`Ftl::end_read` says so to the host's layer) and all to come. Returns whether
+    /// that is so.
     pub fn lose(&mut self, lpn: Lpn, from: Pun) -> bool {
         if self.tables.map.lookup(lpn) != from || self.adopt(lpn) {
             return false;

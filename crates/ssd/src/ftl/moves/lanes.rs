@@ -29,7 +29,9 @@ impl Moves {
         self.pump_lane(flash, lane);
     }
 
-    /// One step of a lane: start jobs if there are none, read on, program what is gathered.
+    /// One step of a lane: start jobs if there are none, read on, program what is gathered. A technique's own job goes
+    /// before one because of reads, and that before routine. Where pages are locked, [`crate::ftl::Ftl`] has the locks
+    /// of a lane done before this when it looks at lanes anew.
     pub(in crate::ftl) fn pump_lane(&mut self, flash: &mut Flash, lane: LaneId) {
         self.media.work.emptied = false;
         self.media.space.allocator.forget_refusals(lane);

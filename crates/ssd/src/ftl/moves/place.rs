@@ -1,4 +1,5 @@
-//! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from.
+//! Where moved data goes: pages for it, what becomes of its programs, and the end of the block it came from. Which page
+//! is next `Space::move_target` says; a unit whose program failed waits for another one (`move_again`).
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};

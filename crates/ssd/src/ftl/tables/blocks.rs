@@ -18,9 +18,10 @@ use serde::{Deserialize, Serialize};
 pub struct Blocks {
     state: Vec<BlockState>,
     live: Vec<u32>,
-    /// Programs issued and not completed.
+    /// Programs issued and not completed. The read of a first page for its errors counts as one, and so do erases of a
+    /// block that is open already. While there are any, the block is neither chosen nor erased.
     programming: Vec<u32>,
-    /// Units read away and not yet programmed elsewhere.
+    /// Units read away and not yet programmed elsewhere. While there are any, an emptied block is not erased.
     leaving: Vec<u32>,
     /// Members still to be erased.
     erasing: Vec<u32>,

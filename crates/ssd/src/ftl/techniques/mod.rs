@@ -74,7 +74,8 @@ pub(in crate::ftl) trait Technique: Sized {
     /// Its configuration: which of its policies, with their parameters.
     type Config;
 
-    /// What is counted of it alone: [`NoCounts`] if nothing is.
+    /// What is counted of it alone, declared by `counters!` in its folder: [`NoCounts`] if nothing is. All of them
+    /// together are [`TechniqueCounts`], a part of `FtlCounts`, whose counters results and documentation list.
     type Counts;
 
     /// Whether what it moves has not been written for long: such data goes to an open block of its own in each lane.
@@ -98,7 +99,7 @@ pub(in crate::ftl) trait Technique: Sized {
     /// In its initial state.
     fn new(config: &Self::Config, cfg: &Sections, layout: &Layout) -> Self;
 
-    /// Why it cannot work on such a drive, if it cannot.
+    /// Why it cannot work on such a drive, if it cannot: what sections that are no policies say.
     fn misfit(config: &Self::Config, cfg: &Sections) -> Option<Misfit> {
         None
     }
@@ -137,7 +138,8 @@ pub(in crate::ftl) trait Technique: Sized {
         0
     }
 
-    /// Why it cannot work beside other policies, if it cannot.
+    /// Why it cannot work beside policies that are no techniques, if it cannot. Techniques meet in what they tell and
+    /// need of ages alone. `DriveConfig::validate` asks for all of these.
     fn clash(config: &Self::Config, beside: &Beside<'_>) -> Option<Misfit> {
         None
     }

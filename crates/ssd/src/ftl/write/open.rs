@@ -302,37 +302,37 @@ impl Allocator {
         (blocks, now): (&mut Blocks, u64),
         waits: impl Fn(&Allocator, &Blocks, LaneId) -> bool,
     ) -> Option<Allocated> {
-        let mut turn = self.turns[stream.index()];
+        let first = self.turns[stream.index()];
         let after = |turn: Turn| Turn {
             lane: if turn.lane + 1 == layout.lanes { 0 } else { turn.lane + 1 },
             left: layout.pages_per_turn,
         };
-        // Turns move on, so that in time this is asked of every lane.
-        debug_assert!({
+        let mut turn = first;
+        for nth in 0..=layout.lanes {
             let lane = LaneId(layout.lane_order[turn.lane as usize]);
-            !self.has_refused(lane, stream)
-                || PACED && waits(self, blocks, lane)
-                || !self.has_host_page(lane, stream)
-        });
-        if self.refused >> stream.0 & 1 == 1 {
-            self.turns[stream.index()] = after(turn);
-            return None;
-        }
-        for _ in 0..=layout.lanes {
-            let lane = LaneId(layout.lane_order[turn.lane as usize]);
-            if turn.left > 0 && !self.has_refused(lane, stream) {
-                if !(PACED && waits(self, blocks, lane))
-                    && let Some(found) = self.host_page_in(lane, stream, blocks, now)
-                {
-                    self.turns[stream.index()] = Turn { left: turn.left - 1, ..turn };
-                    return Some(found);
+            if turn.left > 0 {
+                if !self.has_refused(lane, stream) {
+                    if !(PACED && waits(self, blocks, lane))
+                        && let Some(found) = self.host_page_in(lane, stream, blocks, now)
+                    {
+                        self.turns[stream.index()] = Turn { left: turn.left - 1, ..turn };
+                        return Some(found);
+                    }
+                    self.lanes[lane.index()].refused |= 1 << stream.0;
                 }
-                self.lanes[lane.index()].refused |= 1 << stream.0;
+                // Turns move on, so that in time this is asked of every lane.
+                debug_assert!(
+                    nth > 0 || PACED && waits(self, blocks, lane) || !self.has_host_page(lane, stream)
+                );
+                if self.refused >> stream.0 & 1 == 1 {
+                    break;
+                }
             }
             turn = after(turn);
         }
         self.refused |= 1 << stream.0;
-        self.turns[stream.index()] = turn;
+        // Where a round of all of them would end.
+        self.turns[stream.index()] = after(first);
         None
     }
 
