@@ -498,8 +498,9 @@ impl State {
         if !self.ftl.moves.media.waits.is_wanted(Lack::Page) {
             return false;
         }
-        self.ftl.retry(&mut self.flash);
-        let may_come = || self.ftl.moves.media.locks.are_on() || self.ftl.moves.media.work.erases_lazily();
+        let given_up = self.ftl.retry(&mut self.flash);
+        let may_come =
+            || given_up || self.ftl.moves.media.locks.are_on() || self.ftl.moves.media.work.erases_lazily();
         if !self.ftl.moves.media.outbox.is_empty()
             || self.ftl.moves.media.waits.has_come(Lack::Page) && may_come()
         {

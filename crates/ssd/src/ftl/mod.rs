@@ -397,9 +397,10 @@ impl Ftl {
         }
     }
 
-    /// Tries again to start moves that found nothing to do; for when the host waits for room.
-    pub fn retry(&mut self, flash: &mut Flash) {
-        self.give_up_claims(flash);
+    /// Tries again to start moves that found nothing to do; for when the host waits for room. Returns whether a block was
+    /// given up for it that had been kept for moves.
+    pub fn retry(&mut self, flash: &mut Flash) -> bool {
+        let given_up = self.give_up_claims(flash);
         let begins_anew = self.moves.media.cleaning.trigger.ends_without_victims();
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
             // A round that ended because nothing was worth it may begin anew: something may have died since.
@@ -423,14 +424,17 @@ impl Ftl {
                 self.unblock(flash, lane);
             }
         }
+        given_up
     }
 
     /// The host lacks a page: no block is kept from it for what must leave pages, if one was. It goes on then.
+    /// Returns whether that was so.
     #[cold]
-    pub(in crate::ftl) fn give_up_claims(&mut self, flash: &mut Flash) {
+    pub(in crate::ftl) fn give_up_claims(&mut self, flash: &mut Flash) -> bool {
         if !self.moves.media.space.allocator.has_claims() {
-            return;
+            return false;
         }
+        let mut any = false;
         let keeps = self.moves.page_classes.sorts() && !self.moves.media.locks.are_on();
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
             let Media { space, tables, work, .. } = &mut self.moves.media;
@@ -446,8 +450,10 @@ impl Ftl {
             }
             if is_given_up {
                 self.moves.media.waits.come(Lack::Page);
+                any = true;
             }
         }
+        any
     }
 
     /// A job that found no page for its stream may have what it lacks behind it: the block that the last job emptied
