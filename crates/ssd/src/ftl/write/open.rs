@@ -307,26 +307,26 @@ impl Allocator {
             lane: if turn.lane + 1 == layout.lanes { 0 } else { turn.lane + 1 },
             left: layout.pages_per_turn,
         };
-        let mut turn = first;
-        for nth in 0..=layout.lanes {
+        let mut turn = if first.left > 0 { first } else { after(first) };
+        for _ in 0..layout.lanes {
             let lane = LaneId(layout.lane_order[turn.lane as usize]);
-            if turn.left > 0 {
-                if !self.has_refused(lane, stream) {
-                    if !(PACED && waits(self, blocks, lane))
-                        && let Some(found) = self.host_page_in(lane, stream, blocks, now)
-                    {
-                        self.turns[stream.index()] = Turn { left: turn.left - 1, ..turn };
-                        return Some(found);
-                    }
-                    self.lanes[lane.index()].refused |= 1 << stream.0;
+            if !self.has_refused(lane, stream) {
+                if !(PACED && waits(self, blocks, lane))
+                    && let Some(found) = self.host_page_in(lane, stream, blocks, now)
+                {
+                    self.turns[stream.index()] = Turn { left: turn.left - 1, ..turn };
+                    return Some(found);
                 }
-                // Turns move on, so that in time this is asked of every lane.
-                debug_assert!(
-                    nth > 0 || PACED && waits(self, blocks, lane) || !self.has_host_page(lane, stream)
-                );
-                if self.refused >> stream.0 & 1 == 1 {
-                    break;
-                }
+                self.lanes[lane.index()].refused |= 1 << stream.0;
+            }
+            // Turns move on, so that in time this is asked of every lane.
+            debug_assert!(
+                turn.lane != first.lane
+                    || PACED && waits(self, blocks, lane)
+                    || !self.has_host_page(lane, stream)
+            );
+            if self.refused >> stream.0 & 1 == 1 {
+                break;
             }
             turn = after(turn);
         }
