@@ -201,7 +201,8 @@ impl At<'_> {
     }
 
     /// Counts a high read, alone at its die, that waited longer than the rule allows: until the transfer in progress
-    /// ended, and from then on for what is there to be resumed, to end its step, and to stop. Nothing is promised where
+    /// ended, and from then on for a read to be stopped, if one was, and for what is there to be resumed, to end its
+    /// step, and to stop. Nothing is promised where
     /// channels carry data first: a command waits for all that the dies have to send.
     #[cold]
     pub(super) fn judge_wait(&mut self, leader: OpId) {
@@ -217,9 +218,12 @@ impl At<'_> {
         }
         let stops = &self.die.stops;
         let is_alone = self.die.left[high] <= queued;
-        let waited = self.now.since(queued.max(stops.gate));
-        // What read before may have been stopped.
-        let patience_ns = stops.patience_ns.max(self.rules.timing.suspend_ns());
+        let since = queued.max(stops.gate);
+        let waited = self.now.since(since);
+        // What was stopped meanwhile, and not sent, was a read.
+        let has_stopped = self.die.left[..high].iter().any(|&left| left > since);
+        let suspend_ns = self.rules.timing.suspend_ns();
+        let patience_ns = stops.patience_ns.max(suspend_ns) + if has_stopped { suspend_ns } else { 0 };
         self.counts.inversions += u64::from(is_alone && waited > patience_ns);
     }
 }

@@ -438,7 +438,7 @@ impl Ftl {
         let keeps = self.moves.page_classes.sorts() && !self.moves.media.locks.are_on();
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
             let Media { space, tables, work, .. } = &mut self.moves.media;
-            if work.lane_mut(lane).is_moving() {
+            if work.lane_mut(lane).is_moving() || work.is_retiring(&tables.blocks, lane) {
                 continue;
             }
             let mut is_given_up = space.unclaim(tables, work, lane, keeps);

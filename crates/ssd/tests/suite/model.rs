@@ -59,8 +59,9 @@ const LOCKED_REPLICA_COMMANDS: u64 = 24_000;
 const LOCKED_COMMANDS: u64 = 80_000;
 /// The same of drives at their ends, whose runs are shorter.
 const ENDS_COMMANDS: u64 = 60_000;
-/// Seeds of longer searches that found something: they are always run.
-const FINDS: [u64; 7] = [1_484, 1_826, 5_011, 8_985, 107_232, 114_325, 20_042_511];
+/// Seeds of longer searches that found something: they are always run. In the last a read was stopped for another, and
+/// then what had been suspended for it went on.
+const FINDS: [u64; 8] = [1_484, 1_826, 5_011, 8_985, 107_232, 114_325, 20_042_511, 60_002_689];
 /// The same with locks: a drive that closed the block that its moves filled, and had no other; and drives that lock
 /// many blocks, as few do; one that cleaned and locked a page at once, for ever; and one that took the rest of a unit
 /// for no secret, for it had moved and been locked where it was read. One refuses what is

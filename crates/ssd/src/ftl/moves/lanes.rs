@@ -72,7 +72,9 @@ impl Moves {
         {
             return false;
         }
-        if !space.may_retire(tables, work, lane, block) {
+        // A block that failed is counted as coming where it is erased once more; it is never free.
+        let may_come = !locks.manner.erases_bad();
+        if !space.may_retire(tables, work, lane, (block, may_come)) {
             return false;
         }
         work.lane_mut(lane).retire.pop_front();

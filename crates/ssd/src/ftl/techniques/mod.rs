@@ -99,7 +99,7 @@ pub(in crate::ftl) trait Technique: Sized {
     /// In its initial state.
     fn new(config: &Self::Config, cfg: &Sections, layout: &Layout) -> Self;
 
-    /// Why it cannot work on such a drive, if it cannot: what sections that are no policies say.
+    /// Why it cannot work on such a drive, if it cannot, going by sections that choose no policy: geometry, cells, mapping.
     fn misfit(config: &Self::Config, cfg: &Sections) -> Option<Misfit> {
         None
     }

@@ -90,7 +90,8 @@ impl Work {
         (allocator, blocks): (&Allocator, &Blocks),
         lane: LaneId,
     ) -> Result<(), String> {
-        let waits = |stream| self.holds_host_back(layout, (allocator, blocks), lane, stream);
+        let waits =
+            |stream| self.paces_host && self.holds_host_back(layout, (allocator, blocks), lane, stream);
         let all = (0..allocator.streams().count).map(StreamId);
         let mut refused = all.filter(|&stream| allocator.has_refused(lane, stream));
         match refused.find(|&stream| allocator.has_host_page(lane, stream) && !waits(stream)) {

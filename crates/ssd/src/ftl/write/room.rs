@@ -5,6 +5,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
+use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::work::Work;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::ROUTINE;
@@ -154,8 +155,16 @@ impl Work {
         which: usize,
     ) -> bool {
         which == ROUTINE
+            && !self.is_retiring(&tables.blocks, lane)
             && (self.pace == Pace::Saturated && (self.emptied || allocator.free(lane) > self.reserve)
                 || self.catches_up && self.has_caught_up(&tables.layout, (allocator, &tables.blocks), lane))
+    }
+
+    /// Whether a block that failed is being emptied in a lane: what is claimed there is for that.
+    pub(in crate::ftl) fn is_retiring(&self, blocks: &Blocks, lane: LaneId) -> bool {
+        self.lanes[lane.index()].jobs[ROUTINE]
+            .as_ref()
+            .is_some_and(|job| blocks.cause(job.block()) == Cause::BadBlock)
     }
 
     /// Whether emptied blocks wait for their erase until they are opened.
@@ -290,19 +299,24 @@ impl Space {
     }
 
     /// Whether a block that failed may be emptied now. What that takes of the reserve nothing gives back: unless a block
-    /// is coming, cleaning that could go on now must be able to go on after it.
+    /// is coming, and not only others that failed, cleaning that could go on now must be able to go on after it.
+    /// A free block may be claimed for it.
     pub(in crate::ftl) fn may_retire(
         &mut self,
         tables: &Tables,
         work: &Work,
         lane: LaneId,
-        block: BlockId,
+        (block, may_come): (BlockId, bool),
     ) -> bool {
+        let (live, per_page) = (tables.blocks.live(block), tables.layout.units_per_page);
+        // With replicas that have become pages more may live there than moves are always sure of.
+        if live > work.reserve * tables.layout.data_units_per_block() {
+            return self.has_room_or_claims(tables, work, lane, live, 0);
+        }
         if !work.fits(tables, &self.allocator, lane, block, Cause::BadBlock) {
             return false;
         }
-        let live = tables.blocks.live(block);
-        if live == 0 || work.lanes[lane.index()].coming > 0 {
+        if live == 0 || may_come && work.lanes[lane.index()].coming > 0 {
             return true;
         }
         let first = tables.layout.first_block(lane);
@@ -310,7 +324,8 @@ impl Space {
             return true;
         };
         let next = BlockId(first.0 + next);
-        self.has_room_or_claims(tables, work, lane, live + tables.blocks.live(next), 0)
+        let needed = live.next_multiple_of(per_page) + tables.blocks.live(next);
+        self.has_room_or_claims(tables, work, lane, needed, 0)
             || !work.fits(tables, &self.allocator, lane, next, Cause::Cleaning)
     }
 
