@@ -79,6 +79,9 @@ pub(super) struct Locks {
     blocks: Vec<u32>,
     /// Those that were set again since.
     renewed: Renewed,
+    /// Pages of zeros that somebody who has the chips has made ([`Locks::blank`]). A drive's own chips have none.
+    #[serde(skip)]
+    zeros: Vec<(u32, u32)>,
     rng: Rng,
 }
 
@@ -107,6 +110,7 @@ impl Locks {
             pages: vec![0; pages.div_ceil(64) as usize],
             blocks: vec![0; blocks as usize],
             renewed: Renewed::default(),
+            zeros: Vec::new(),
             rng: Rng::named(cfg.drive.seed, "nand/lock_fail"),
         }
     }
@@ -265,6 +269,7 @@ impl Locks {
     /// A block was erased: its flags are as new.
     pub fn erased(&mut self, block: u32) {
         self.blocks[block as usize] = 0;
+        self.zeros.retain(|zeros| zeros.0 != block);
         if self.renewed.is_kept() {
             self.renewed.forget(block);
         }
@@ -288,6 +293,7 @@ impl Locks {
         }
         match (page < programmed, self.is_marked(block, page), self.rules().what) {
             (false, ..) => Raw::Erased,
+            (true, false, _) if self.zeros.contains(&(block, page)) => Raw::Zeros,
             (true, false, _) => Raw::Data,
             (true, true, Sanitizing::Locks) => {
                 let lost = chance(1e6 * self.lost(block, page, at));
@@ -333,10 +339,12 @@ impl Locks {
         if passes { Raw::Data } else { answer }
     }
 
-    /// A page was programmed with zeros, or with noise.
+    /// A page was programmed with zeros, where pages are locked, or with noise.
     pub fn blank(&mut self, block: u32, page: u32, now: SimTime) {
-        if self.rules().what != Sanitizing::Scrubs {
-            self.date(block, now);
+        match self.rules().what {
+            Sanitizing::Locks => return self.zeros.push((block, page)),
+            Sanitizing::Reprograms => self.date(block, now),
+            Sanitizing::Scrubs => {}
         }
         self.mark(block, page);
     }
@@ -406,6 +414,24 @@ mod tests {
     /// With this seed the quantile of a page is `drawn`.
     fn seed_of(drawn: u64, (block, page): (u32, u32), cycles: u32) -> u64 {
         unmix(unmix(drawn) ^ (u64::from(block) << 32 | u64::from(page))) ^ u64::from(cycles)
+    }
+
+    /// A copy of a locked page is zeros: no flag stands before it that could lose its charge, and it ends with an erase.
+    #[test]
+    fn zeros_do_not_turn_into_data() {
+        let cfg = crate::drive_config::DriveConfig::default();
+        let mut locks = Locks::new(&cfg, Sanitizing::Locks, 1);
+        // Of all pages that are locked these lose their flags first.
+        let (page, cycles, year) = (7, 3, (SimTime::ZERO, 525_600));
+        locks.rules.as_mut().unwrap().seed = seed_of(0, (0, page), cycles);
+        assert!(locks.take_page(0, page, 8, SimTime::ZERO));
+        assert_eq!(locks.answer((0, page), (8, cycles), year), Raw::Data);
+        locks.erased(0);
+        locks.blank(0, page, SimTime::ZERO);
+        assert_eq!(locks.answer((0, page), (8, cycles), year), Raw::Zeros);
+        assert_eq!(locks.answer((0, page - 1), (8, cycles), year), Raw::Data);
+        locks.erased(0);
+        assert_eq!(locks.answer((0, page), (8, cycles), year), Raw::Data);
     }
 
     /// The chance that so many cells of a lock are flipped or more, cell by cell: of so many looked at, how likely each
