@@ -82,6 +82,8 @@ const REPLICAS_RARE: [u64; 2] = [29, 66];
 /// block for their replicas.
 const AGING_FINDS: [u64; 4] = [20_000_131, 20_000_479, 20_000_663, 20_000_862];
 const SORTED_FINDS: [u64; 6] = [20_001_451, 20_001_470, 20_001_341, 20_002_149, 20_003_286, 30_002_756];
+/// A drive that is worn out, and learned that of the blocks that it had opened for what moves.
+const SEPARATED_FINDS: [u64; 1] = [70_000_512];
 /// A drive that was saved while a die sent the second of two pages, and something was suspended there.
 const CACHED_FINDS: [u64; 1] = [20_004_033];
 const REPLICAS_FINDS: [u64; 1] = [20_000_575];
@@ -232,7 +234,7 @@ fn a_drive_with_a_plane_for_each_page_agrees_too() {
 
 #[test]
 fn a_drive_that_separates_data_agrees_too() {
-    let tally = check(SEPARATED_COMMANDS, &[], Run::separated);
+    let tally = check(SEPARATED_COMMANDS, &SEPARATED_FINDS, Run::separated);
     println!("{} units filled pages of streams that are not theirs", tally.mixed);
     if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
         assert!(tally.mixed > soaked(60), "{tally:?}");

@@ -40,7 +40,9 @@ impl Run {
         // Where the next erase of any block fails none can be made room of.
         let (endurance, fails) =
             (self.cfg.reliability.endurance_cycles, self.cfg.reliability.erase_fail_ppm >= 1_000_000.0);
-        let left = left && !fails && !(endurance > 0 && wear.min >= endurance);
+        // Who erases late learns that a block is spent when that was opened, and was the room for what moves.
+        let spent = if self.cfg.cleaning.lazy_erase { wear.max } else { wear.min };
+        let left = left && !fails && !(endurance > 0 && spent >= endurance);
         // What lies in a block out of use stays readable where locks fail.
         let cannot_lock = wear.retired > 0 && self.cfg.reliability.lock_fail_ppm > 0.0;
         let is_right = match reason {
