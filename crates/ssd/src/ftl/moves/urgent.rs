@@ -43,8 +43,9 @@ impl Moves {
         loop {
             // A claim that came to nothing: the host may have the block, if nothing is on its way that counts on it.
             let Media { locks, work, tables, space, waits, .. } = &mut self.media;
-            if !(locks.are_on() && work.lane_mut(lane).is_moving())
-                && !work.is_retiring(&tables.blocks, lane)
+            let counts_on_it =
+                work.is_retiring(&tables.blocks, lane) || locks.are_on() && work.lane_mut(lane).is_moving();
+            if !counts_on_it
                 && space.unclaim(tables, work, lane, self.page_classes.sorts() && !locks.are_on())
             {
                 waits.come(Lack::Page);
