@@ -31,8 +31,8 @@ impl AgeWork {
             policy: config.age_marker.name().to_owned(),
             mean: ages.iter().sum::<f64>() / f64::from(blocks),
             max: ages.iter().copied().fold(0.0, f64::max),
-            checks: stats.ftl.techniques.age_marker.age_checks,
-            retired: stats.ftl.techniques.age_marker.age_retired,
+            checks: stats.techniques.age_marker.age_checks,
+            retired: stats.techniques.age_marker.age_retired,
         }
     }
 }

@@ -31,15 +31,16 @@ const MOVES: [Cause; 5] =
 
 impl MigrationWork {
     pub(crate) fn of(stats: &Stats, config: &DriveConfig) -> Self {
-        let (counts, reads) = (&stats.ftl, &stats.flash.ops[OpKind::Read as usize]);
+        let (counts, of_copies) = (&stats.ftl, &stats.techniques.migration);
+        let reads = &stats.flash.ops[OpKind::Read as usize];
         MigrationWork {
             policy: config.migration.name().to_owned(),
             copybacks: counts.copies,
             off_chip: MOVES.iter().map(|cause| reads[*cause as usize]).sum(),
             refused_by_place: counts.copies_refused_by_place,
-            refused_by_age_of_data: counts.techniques.migration.copies_refused_by_age_of_data,
-            refused_by_limit: counts.techniques.migration.copies_refused_by_limit,
-            in_a_row_max: counts.techniques.migration.copies_in_a_row_max,
+            refused_by_age_of_data: of_copies.copies_refused_by_age_of_data,
+            refused_by_limit: of_copies.copies_refused_by_limit,
+            in_a_row_max: of_copies.copies_in_a_row_max,
         }
     }
 }

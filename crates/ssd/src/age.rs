@@ -493,12 +493,7 @@ impl AgeStep {
         chip.cycle_to(to, dwell);
         for counted in (0..).zip(before).filter(|(_, before)| *before < to) {
             let (physical, before) = counted;
-            media.techniques.shown(
-                physical,
-                Shown::Cycled { before, ticks: rest },
-                chip,
-                &mut media.work.counts.techniques,
-            );
+            media.techniques.shown(physical, Shown::Cycled { before, ticks: rest }, chip);
         }
         media.reclaim.forget_reads_of_younger(&media.tables, to);
         for block in (0..media.tables.layout.blocks()).map(BlockId) {

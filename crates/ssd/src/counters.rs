@@ -144,21 +144,19 @@ impl<const N: usize, const M: usize> Counted for [[u64; N]; M] {
     }
 }
 
-/// Declares the counters of a layer, or of a part of one: a struct, the table of what they are, and what they say in the
-/// same order. A layer may have parts whose counters are declared elsewhere and follow its own.
+/// Declares the counters of a layer, or of a part of one: a struct, the table of what they are, and what they say in
+/// the same order.
 macro_rules! counters {
     (@told_in) => { None };
     (@told_in $key:literal) => { Some($key) };
     (
         $(#[$meta:meta])* pub struct $name:ident of $layer:literal {
             $($(#[doc = $doc:literal])+ $field:ident : $ty:ty, $unit:literal $(, in $told_in:literal)?;)*
-            $(parts { $(#[$about:meta])* $parts:ident : $of_parts:ty })?
         }
     ) => {
         $(#[$meta])*
         pub struct $name {
             $($(#[doc = $doc])+ #[doc = concat!("\n\nUnit: ", $unit, ".")] pub $field: $ty,)*
-            $($(#[$about])* pub $parts: $of_parts,)?
         }
 
         impl $name {
@@ -173,15 +171,12 @@ macro_rules! counters {
 
             /// What they are, in the order of declaration.
             pub fn counters() -> impl Iterator<Item = &'static $crate::counters::Counter> {
-                Self::OWN.iter()$(.chain(<$of_parts>::counters()))?
+                Self::OWN.iter()
             }
 
             /// What they say, in the same order.
-            #[allow(unused_mut)] // there may be no parts
             pub fn counts(&self) -> Vec<$crate::counters::Count> {
-                let mut all = vec![$($crate::counters::Counted::count(&self.$field)),*];
-                $(all.extend(self.$parts.counts());)?
-                all
+                vec![$($crate::counters::Counted::count(&self.$field)),*]
             }
 
             /// What each of them says, all of it together, in the same order; those by part are left out.
@@ -190,7 +185,6 @@ macro_rules! counters {
                 $(if !<$ty as $crate::counters::Counted>::BY_PART {
                     tell($crate::counters::Counted::total(&self.$field));
                 })*
-                $(self.$parts.each_total(tell);)?
             }
         }
     };

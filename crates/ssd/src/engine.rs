@@ -562,6 +562,7 @@ impl State {
             until: *now,
             host: *host.counts(),
             ftl: media.work.counts.clone(),
+            techniques: media.techniques.counts.clone(),
             flash: flash.counts_until(*now),
             unit_bytes: media.tables.layout.unit_bytes,
             units_per_page: media.tables.layout.units_per_page,
@@ -573,6 +574,7 @@ impl State {
     pub(crate) fn reset_counts(&mut self) {
         self.host.reset_counts();
         self.ftl.moves.media.work.counts = Default::default();
+        self.ftl.moves.media.techniques.counts = Default::default();
         self.flash.reset_counts(self.now);
         self.counted_since = self.now;
     }

@@ -48,6 +48,7 @@ impl Reading {
         let mut tell = |total| self.totals.push(total);
         state.host.counts().each_total(&mut tell);
         media.work.counts.each_total(&mut tell);
+        media.techniques.counts.each_total(&mut tell);
         state.flash.record.counts.each_total(&mut tell);
         for cause in Cause::ALL {
             self.programmed_pages[cause as usize] = state.flash.record.counts.pages_programmed(cause);

@@ -4,6 +4,7 @@ use crate::counters::{Count, Counter};
 use crate::flash::FlashCounts;
 use crate::flash::op::{CAUSES, Cause, OpKind};
 use crate::ftl::FtlCounts;
+use crate::ftl::techniques::TechniqueCounts;
 use crate::host::HostCounts;
 use crate::units::SimTime;
 
@@ -18,6 +19,8 @@ pub struct Stats {
     pub host: HostCounts,
     /// The translation layer's.
     pub ftl: FtlCounts,
+    /// Those of its techniques alone.
+    pub techniques: TechniqueCounts,
     /// The chips'.
     pub flash: FlashCounts,
     /// Bytes of a mapping unit.
@@ -46,13 +49,14 @@ pub struct Wear {
 impl Stats {
     /// Every counter with what it says.
     pub fn counters(&self) -> impl Iterator<Item = (&'static Counter, Count)> {
-        let counts = [self.host.counts(), self.ftl.counts(), self.flash.counts()];
+        let counts = [self.host.counts(), self.ftl.counts(), self.techniques.counts(), self.flash.counts()];
         Stats::all_counters().zip(counts.into_iter().flatten())
     }
 
     /// Every counter of a drive.
     pub fn all_counters() -> impl Iterator<Item = &'static Counter> {
-        HostCounts::counters().chain(FtlCounts::counters()).chain(FlashCounts::counters())
+        let of_ftl = FtlCounts::counters().chain(TechniqueCounts::counters());
+        HostCounts::counters().chain(of_ftl).chain(FlashCounts::counters())
     }
 
     /// What a counter says in sum, by its key; 0 of one that this build does not have.

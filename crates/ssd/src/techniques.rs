@@ -3,8 +3,8 @@
 //! A policy answers a question; a technique also remembers, looks ahead or moves data of its own accord. It is a folder
 //! below `ftl/techniques` and a line here, from which follow its module, its place in the translation layer
 //! ([`crate::ftl::techniques`]), its section in configurations, its family in [`crate::policy::FAMILIES`], its counters
-//! ([`crate::ftl::techniques::TechniqueCounts`]) and the [`Cause`](crate::flash::op::Cause) of what it moves. One that carries out what a single policy of another family
-//! wants is a member of that family: its folder holds the policy, and its line names it.
+//! ([`crate::Stats`]) and the [`Cause`](crate::flash::op::Cause) of what it moves. One that carries out what a single
+//! policy of another family wants is a member of that family: its folder holds the policy, and its line names it.
 
 /// Hands the list to a macro, behind what that takes of its own. A line is a folder, its type and its section in
 /// configurations; then, if operations of its own happen for it, their cause: its number, which stays its own, and its

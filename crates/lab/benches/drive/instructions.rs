@@ -152,7 +152,7 @@ const CASES: &[Case] = &[
         load: PAGE_WRITES,
         before: 10_000,
         requests: 10_000,
-        acts: |stats| stats.ftl.techniques.age_marker.age_checks,
+        acts: |stats| stats.techniques.age_marker.age_checks,
     },
     Case {
         name: "sorting",

@@ -5,7 +5,6 @@ use crate::counters::{Count, Counted};
 use crate::flash::PROGRAM_MODES;
 use crate::flash::op::CAUSES;
 use crate::ftl::stream::{CLASSES, STREAMS_AT_MOST};
-use crate::ftl::techniques::TechniqueCounts;
 use serde::{Deserialize, Serialize};
 
 /// Bins of [`FtlCounts::victims_by_live`].
@@ -157,10 +156,6 @@ counters! {
         exposed_long: [u64; EXPOSURE_CAUSES.len()], "pages", in "ftl.sanitize.exposed.over_100ms.pages";
         /// The highest age of any block when it was erased or checked, in 1/4096 of a life.
         age_q12_max: u32, "1/4096";
-        parts {
-            /// Those that techniques declare.
-            techniques: TechniqueCounts
-        }
     }
 }
 

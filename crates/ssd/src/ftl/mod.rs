@@ -397,8 +397,8 @@ impl Ftl {
         }
     }
 
-    /// Tries again to start moves that found nothing to do; for when the host waits for room. Returns whether a block was
-    /// given up for it that had been kept for moves.
+    /// Tries again to start moves that found nothing to do; for when the host waits for room. Returns whether a block
+    /// was given up for it that had been kept for moves.
     pub fn retry(&mut self, flash: &mut Flash) -> bool {
         let given_up = self.give_up_claims(flash);
         let begins_anew = self.moves.media.cleaning.trigger.ends_without_victims();
@@ -497,7 +497,7 @@ impl Ftl {
             let before = flash.chip.erase_count(physical);
             flash.chip.set_erase_count(physical, cycles);
             let shown = Shown::Cycled { before, ticks: None };
-            media.techniques.shown(physical, shown, &mut flash.chip, &mut media.work.counts.techniques);
+            media.techniques.shown(physical, shown, &mut flash.chip);
         }
         media.update_wear(flash, block);
     }
@@ -518,8 +518,8 @@ impl Ftl {
     }
 
     /// Told that an operation is done: a program of host data, or one of its own ([`Moves::on_own_done`]). After the
-    /// program of a first page that is read for its errors, if anybody asks for them. Host reads are not the translation
-    /// layer's.
+    /// program of a first page that is read for its errors, if anybody asks for them. Host reads are not the
+    /// translation layer's.
     #[inline(always)]
     pub fn on_done(&mut self, flash: &mut Flash, id: OpId) {
         let &Op { kind, cause, at, ppn, outcome, .. } = flash.pool.get(id);

@@ -1,7 +1,7 @@
 //! What techniques tell of the wear of blocks alone, without a translation layer.
 
 use crate::ftl::tables::layout::Layout;
-use crate::ftl::techniques::{Configs, Shown, TechniqueCounts, Techniques};
+use crate::ftl::techniques::{Configs, Shown, Techniques};
 use crate::nand::Chip;
 use crate::sections::Sections;
 
@@ -25,6 +25,6 @@ impl BareWear {
     /// A block went through cycles in bulk, each with a dwell of so many ticks; before them it had seen so many.
     pub fn note_cycles(&mut self, chip: &mut Chip, (block, before): (u32, u32), ticks: u32) {
         let ticks = Some(ticks);
-        self.0.shown(block, Shown::Cycled { before, ticks }, chip, &mut TechniqueCounts::default());
+        self.0.shown(block, Shown::Cycled { before, ticks }, chip);
     }
 }

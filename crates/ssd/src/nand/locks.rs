@@ -416,7 +416,7 @@ mod tests {
         unmix(unmix(drawn) ^ (u64::from(block) << 32 | u64::from(page))) ^ u64::from(cycles)
     }
 
-    /// A copy of a locked page is zeros: no flag stands before it that could lose its charge, and it ends with an erase.
+    /// A copy of a locked page is zeros: no flag stands before it that could lose its charge. It ends with an erase.
     #[test]
     fn zeros_do_not_turn_into_data() {
         let cfg = crate::drive_config::DriveConfig::default();

@@ -177,7 +177,7 @@ impl Media {
         if destaged {
             self.space.ring.lane_mut(lane).leaving -= 1;
         }
-        let is_spent = self.techniques.is_spent(block, &self.tables, &mut self.work.counts.techniques);
+        let is_spent = self.techniques.is_spent(block, &self.tables);
         if self.tables.blocks.is_failing(block) || is_spent {
             self.retire(block);
         } else {
@@ -281,7 +281,7 @@ impl Media {
             self.tables.blocks.program_done(block);
             self.late_member_erased(flash, block, &op, op.outcome == Outcome::Fail);
         }
-        let is_spent = self.techniques.is_spent(block, &self.tables, &mut self.work.counts.techniques);
+        let is_spent = self.techniques.is_spent(block, &self.tables);
         !self.tables.blocks.is_failing(block) && !is_spent
     }
 
@@ -335,8 +335,7 @@ impl Media {
     #[cold]
     pub(in crate::ftl) fn on_late_erase(&mut self, flash: &mut Flash, block: BlockId, op: &Op) {
         let is_last = self.late_member_erased(flash, block, op, false);
-        let is_spent =
-            is_last && self.techniques.is_spent(block, &self.tables, &mut self.work.counts.techniques);
+        let is_spent = is_last && self.techniques.is_spent(block, &self.tables);
         self.after_program(block, op.outcome == Outcome::Fail || is_spent);
     }
 
@@ -380,7 +379,7 @@ impl Media {
 
     /// A physical block is measured, and so is the age of the block that it is a member of.
     pub(in crate::ftl) fn shown(&mut self, flash: &mut Flash, block: BlockId, physical: u32, what: Shown) {
-        self.techniques.shown(physical, what, &mut flash.chip, &mut self.work.counts.techniques);
+        self.techniques.shown(physical, what, &mut flash.chip);
         self.update_wear(flash, block);
     }
 

@@ -376,7 +376,7 @@ impl Moves {
         self.media.erase_if_opened(flash, found);
         self.media.tables.blocks.leave(self.media.tables.layout.block_of_unit(Pun(unit.source)), 1);
         self.media.work.counts.copies += 1;
-        self.media.techniques.copied(asked, found.page, &mut self.media.work.counts.techniques);
+        self.media.techniques.copied(asked, found.page);
         if self.media.issue_copy(flash, lane, &mut op, from, unit) {
             self.copied(flash, lane, &op, unit);
         }
@@ -397,11 +397,7 @@ impl Moves {
             return None;
         }
         let worn = [from, to].map(|at| self.worn(flash, at.block));
-        self.media.techniques.copy(
-            &Hop { source, from, worn },
-            &flash.chip,
-            &mut self.media.work.counts.techniques,
-        )
+        self.media.techniques.copy(&Hop { source, from, worn }, &flash.chip)
     }
 
     /// What is known of a physical block's wear, as far as anybody asks.

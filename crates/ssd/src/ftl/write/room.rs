@@ -298,8 +298,8 @@ impl Space {
         self.has_room_or_claims(tables, work, lane, units + (reserve - coming.min(lacking)) * block, one_more)
     }
 
-    /// Whether a block that failed may be emptied now. What that takes of the reserve nothing gives back: unless a block
-    /// is coming, and not only others that failed, cleaning that could go on now must be able to go on after it.
+    /// Whether a block that failed may be emptied now. What that takes of the reserve nothing gives back: unless a
+    /// block is coming, and not only others that failed, cleaning that could go on now must be able to go on after it.
     /// A free block may be claimed for it.
     pub(in crate::ftl) fn may_retire(
         &mut self,

@@ -1,8 +1,8 @@
 //! Waiting, in one place: what host data lacks to be programmed, and whether any of it may have come.
 //!
-//! Data that lacks a page stays in `Gather`, or parked in the line of its lane, where `Ftl::program_page` refused it. Who
-//! frees a block, or gives one up that was kept from the host, says that it has come (`Media::note_reclaimed` and a few
-//! more); then `State::make_room` tries again.
+//! Data that lacks a page stays in `Gather`, or parked in the line of its lane, where `Ftl::program_page` refused it.
+//! Who frees a block, or gives one up that was kept from the host, says that it has come (`Media::note_reclaimed` and a
+//! few more); then `State::make_room` tries again.
 
 use serde::{Deserialize, Serialize};
 
