@@ -517,7 +517,7 @@ impl Ftl {
         media.effects.push(Effect::Trim { lpn });
     }
 
-    /// Told that an operation is done: a program of host data, or one of its own ([`Moves::on_own_done`]). After the
+    /// Told that an operation is done: a program of host data, or one of its own (`Moves::on_own_done`). After the
     /// program of a first page that is read for its errors, if anybody asks for them. Host reads are not the
     /// translation layer's.
     #[inline(always)]
