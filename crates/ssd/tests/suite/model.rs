@@ -82,6 +82,8 @@ const REPLICAS_RARE: [u64; 2] = [29, 66];
 /// block for their replicas.
 const AGING_FINDS: [u64; 4] = [20_000_131, 20_000_479, 20_000_663, 20_000_862];
 const SORTED_FINDS: [u64; 6] = [20_001_451, 20_001_470, 20_001_341, 20_002_149, 20_003_286, 30_002_756];
+/// A drive that copied inside its planes what moved because of reads, again and again.
+const PLACED_FINDS: [u64; 1] = [70_002_140];
 /// A drive that is worn out, and learned that of the blocks that it had opened for what moves.
 const SEPARATED_FINDS: [u64; 1] = [70_000_512];
 /// A drive that was saved while a die sent the second of two pages, and something was suspended there.
@@ -229,7 +231,7 @@ fn a_scan_finds_whole_pages_only() {
 
 #[test]
 fn a_drive_with_a_plane_for_each_page_agrees_too() {
-    check(PLACED_COMMANDS, &[], Run::placed);
+    check(PLACED_COMMANDS, &PLACED_FINDS, Run::placed);
 }
 
 #[test]

@@ -293,8 +293,11 @@ impl Moves {
         );
         self.media.work.counts.note_margin(&flash.chip, &op);
         self.media.reclaim.note_read(&self.media.tables, &mut self.media.work, flash, &op);
+        // A copy inside its plane takes its errors along: for a policy that sees them it would have to move again, and
+        // so on without end.
+        let is_to_be_corrected = cause == Cause::ReadReclaim && self.media.reclaim.policy.sees_chips();
         let copies = self.media.techniques.copies() && !self.media.tables.blocks.is_one_bit(block);
-        if copies && self.copy_back(flash, lane, cause, units[0]) {
+        if copies && !is_to_be_corrected && self.copy_back(flash, lane, cause, units[0]) {
             return true;
         }
         self.media.tables.blocks.leave(block, count as u32);
