@@ -160,7 +160,8 @@ macro_rules! counters {
         }
 
         impl $name {
-            const OWN: &'static [$crate::counters::Counter] = &[$($crate::counters::Counter {
+            /// What they are, in the order of declaration.
+            pub const COUNTERS: &'static [$crate::counters::Counter] = &[$($crate::counters::Counter {
                 key: concat!($layer, ".", stringify!($field)),
                 unit: $unit,
                 doc: concat!($($doc),+).trim_ascii(),
@@ -168,11 +169,6 @@ macro_rules! counters {
                 by_part: <$ty as $crate::counters::Counted>::BY_PART,
                 dimensions: <$ty as $crate::counters::Counted>::DIMENSIONS,
             }),*];
-
-            /// What they are, in the order of declaration.
-            pub fn counters() -> impl Iterator<Item = &'static $crate::counters::Counter> {
-                Self::OWN.iter()
-            }
 
             /// What they say, in the same order.
             pub fn counts(&self) -> Vec<$crate::counters::Count> {

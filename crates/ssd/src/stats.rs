@@ -55,8 +55,8 @@ impl Stats {
 
     /// Every counter of a drive.
     pub fn all_counters() -> impl Iterator<Item = &'static Counter> {
-        let of_ftl = FtlCounts::counters().chain(TechniqueCounts::counters());
-        HostCounts::counters().chain(of_ftl).chain(FlashCounts::counters())
+        let above = HostCounts::COUNTERS.iter().chain(FtlCounts::COUNTERS);
+        above.chain(TechniqueCounts::counters()).chain(FlashCounts::COUNTERS)
     }
 
     /// What a counter says in sum, by its key; 0 of one that this build does not have.

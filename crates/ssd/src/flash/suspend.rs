@@ -202,8 +202,8 @@ impl At<'_> {
 
     /// Counts a high read, alone at its die, that waited longer than the rule allows: until the transfer in progress
     /// ended, and from then on for a read to be stopped, if one was, and for what is there to be resumed, to end its
-    /// step, and to stop. Nothing is promised where
-    /// channels carry data first: a command waits for all that the dies have to send.
+    /// step, and to stop. Nothing is promised where channels carry data first: a command waits for all that the dies
+    /// have to send.
     #[cold]
     pub(super) fn judge_wait(&mut self, leader: OpId) {
         let op = self.pool.get(leader);

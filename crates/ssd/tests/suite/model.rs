@@ -373,8 +373,7 @@ fn cut_all(cuts: u64, lapse: Lapse) -> (CutTally, Vec<String>) {
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            // So many runs, half of which do not come to all their cuts, whatever threads there are: what they find is
-            // the same everywhere.
+            // As many runs on every machine, so that they find the same; many end before all of their cuts.
             if at as u64 > 2 * cuts / CUTS_PER_RUN || !total.lock().unwrap().1.is_empty() {
                 return;
             }

@@ -295,9 +295,10 @@ impl Moves {
         self.media.reclaim.note_read(&self.media.tables, &mut self.media.work, flash, &op);
         // A copy inside its plane takes its errors along: for a policy that sees them it would have to move again, and
         // so on without end.
-        let is_to_be_corrected = cause == Cause::ReadReclaim && self.media.reclaim.policy.sees_chips();
-        let copies = self.media.techniques.copies() && !self.media.tables.blocks.is_one_bit(block);
-        if copies && !is_to_be_corrected && self.copy_back(flash, lane, cause, units[0]) {
+        let copies = self.media.techniques.copies()
+            && !self.media.tables.blocks.is_one_bit(block)
+            && !(cause == Cause::ReadReclaim && self.media.reclaim.policy.sees_chips());
+        if copies && self.copy_back(flash, lane, cause, units[0]) {
             return true;
         }
         self.media.tables.blocks.leave(block, count as u32);

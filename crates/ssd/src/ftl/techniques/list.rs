@@ -40,7 +40,7 @@ macro_rules! list {
         impl TechniqueCounts {
             /// What they are, in the order of the list.
             pub fn counters() -> impl Iterator<Item = &'static Counter> {
-                core::iter::empty()$(.chain($folder::Counts::counters()))*
+                core::iter::empty()$(.chain($folder::Counts::COUNTERS))*
             }
 
             /// What they say, in the same order.
