@@ -68,11 +68,13 @@ def sweep(
     cache: bool = True,
     policies: dict[str, Any] | None = None,
     allow_libraries: bool = False,
+    force: bool = False,
     scheduler: Any = None,
 ) -> Sweep:
     """Runs everything in a sweep file, `jobs` runs at a time (default: one per core), and reads the results.
 
-    Runs already in the folder `out` are not repeated. Errors are those of the command line.
+    Runs already in the folder `out` are not repeated; `force` puts the tables in place of those of another sweep there.
+    Errors are those of the command line.
 
     `policies` are functions, as of `Drive.preset`, asked by every run: in threads of this process. `scheduler` is the
     address of a Dask cluster (`"tcp://..."`), or its client: then runs are carried out there, with functions that its
@@ -82,7 +84,7 @@ def sweep(
     if scheduler is not None or policies:
         from wordline import _tasks
 
-        _tasks.sweep(Path(file), Path(out), policies or {}, (jobs, cache, allow_libraries), scheduler)
+        _tasks.sweep(Path(file), Path(out), policies or {}, (jobs, cache, allow_libraries, force), scheduler)
         return Sweep(Path(out))
     command = [sys.executable, "-m", "wordline", "sweep", os.fspath(file), "-o", os.fspath(out), "--quiet"]
     if jobs is not None:
@@ -91,6 +93,8 @@ def sweep(
         command.append("--no-cache")
     if allow_libraries:
         command.append("--allow-libraries")
+    if force:
+        command.append("--force")
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as running:
         try:

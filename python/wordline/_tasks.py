@@ -71,13 +71,13 @@ def sweep(
     file: Path,
     out: Path,
     policies: dict[str, Any],
-    settings: tuple[int | None, bool, bool],
+    settings: tuple[int | None, bool, bool, bool],
     scheduler: Any,
 ) -> None:
     """Carries out a sweep, and writes its tables."""
-    jobs, cache, allow_libraries = settings
+    jobs, cache, allow_libraries, force = settings
     names = {family: name_of(family, policy) for family, policy in policies.items()} if scheduler is not None else {}
-    plan = SweepPlan(file, out, policies, allow_libraries)
+    plan = SweepPlan(file, out, policies, allow_libraries, force)
     orders = plan.orders(cache)
     if scheduler is None:
         undone = here(plan, orders, policies, jobs or len(os.sched_getaffinity(0)))

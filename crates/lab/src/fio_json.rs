@@ -16,6 +16,14 @@ struct FioOutput {
     jobs: Vec<FioJob>,
 }
 
+/// What stands in the version before our own.
+const PROGRAM: &str = "wordline-";
+
+/// Whether a file that begins so is one of ours: fio's own name fio there.
+pub(crate) fn begins(head: &[u8]) -> bool {
+    head.starts_with(format!("{{\n  \"fio version\": \"{PROGRAM}").as_bytes())
+}
+
 /// The text of the file: its jobs are the members of the workload, or its jobs, or the run as a whole. None of a run
 /// that was not asked to tell it.
 pub(crate) fn text(result: &RunResult) -> Option<String> {
@@ -30,7 +38,7 @@ pub(crate) fn text(result: &RunResult) -> Option<String> {
     } else {
         named(&result.name, &result.fio).map(|job| vec![job])
     };
-    let output = FioOutput { version: format!("wordline-{}", version()), timestamp: 0, jobs: jobs? };
+    let output = FioOutput { version: format!("{PROGRAM}{}", version()), timestamp: 0, jobs: jobs? };
     let text = serde_json::to_string_pretty(&output);
     Some(text.unwrap_or_else(|error| unreachable!("plain data with text keys becomes JSON: {error}")) + "\n")
 }

@@ -14,8 +14,9 @@ use ssd::{Drive, DriveConfig, Hints};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Columns of a table of finds.
-const FINDS: [&str; 10] =
+/// Name of a table of finds, and its columns.
+pub(crate) const NAME: &str = "finds";
+pub(crate) const FINDS: [&str; 10] =
     ["block", "page", "place", "unit", "version", "file", "class", "written_ns", "is_old", "was_dead"];
 
 /// What became of units of flash of one kind: how many a thief reads, and what he finds in place of the others.
@@ -294,7 +295,7 @@ impl Forensics {
 
 /// Writes finds as a table of rows (.csv, .csv.zst, .parquet). What is not known is 0.
 pub fn write_finds(path: &Path, finds: &[Find]) -> Result<(), ReportError> {
-    let mut rows = Rows::create(path, "finds", Column::numbers(&FINDS))?;
+    let mut rows = Rows::create(path, NAME, Column::numbers(&FINDS))?;
     for find in finds {
         let class = if find.is_secured { Hints::SECURE } else { Hints::INSECURE };
         let cells = [

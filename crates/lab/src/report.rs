@@ -4,8 +4,10 @@ use crate::block_table;
 use crate::columns::Table;
 pub use crate::compare::{Comparison, NotCompared, metric_keys};
 use crate::error::ReportError;
-use crate::files::replace_all;
+use crate::files::{FolderLock, write_set};
 use crate::fio_json;
+use crate::job::{JobError, files as read};
+use crate::places::{Force, Set, check_folder};
 use crate::plot::Plot;
 use crate::result::{self, FILE_NAME, RunResult, version};
 use crate::series::NAMES_OF_TABLES;
@@ -29,8 +31,11 @@ const PLOTS: [&str; 4] = ["latency", "breakdown", "retries", "victims"];
 /// Endings of the files that a table may come in.
 const TABLE_ENDINGS: [&str; 2] = ["csv", "parquet"];
 
-/// Plots of what a workload is like, with the stems of their files' names: `miss_ratio`, `requests_per_s`, `mb_per_s`,
-/// `popularity`, `rewrites` and `updates`.
+/// Stems of the names of a workload's plots.
+pub const WORKLOAD_PLOTS: [&str; 6] =
+    ["miss_ratio", "requests_per_s", "mb_per_s", "popularity", "rewrites", "updates"];
+
+/// Plots of what a workload is like, with the stems of their files' names, [`WORKLOAD_PLOTS`].
 pub fn workload_plots(analysis: &workload::analysis::Analysis) -> Vec<(&'static str, Plot)> {
     plot::workload(analysis)
 }
@@ -86,7 +91,7 @@ pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec
         files.extend(plot::versions(versions).files(VERSIONS));
     }
     files.push((PAGE_NAME.to_owned(), page(result).into_bytes()));
-    write_all(folder, &files)
+    write_all(folder, RUN, &files)
 }
 
 /// One result as a page: a file that opens in any browser, without a network.
@@ -100,7 +105,7 @@ pub fn write_comparison(folder: &Path, of: &Comparison) -> Result<Vec<PathBuf>, 
     let mut files = vec![(COMPARISON_NAME.to_owned(), of.text().into_bytes())];
     files.extend(plots(of.results(), &of.groups()));
     files.extend(plot::write_amplification(of.results(), &of.groups()).files(AMPLIFICATION));
-    write_all(folder, &files)
+    write_all(folder, COMPARISON, &files)
 }
 
 /// The plots that have something to show of the results' kind, of groups of results with their names. Curves of more
@@ -152,17 +157,53 @@ fn table_files(table: &Table) -> Vec<(String, Vec<u8>)> {
     iter::once((csv, table.csv().into_bytes())).chain(parquet).collect()
 }
 
+/// The kinds of commands that write folders of results, in the folders' lists.
+const RUN: &str = "run";
+const COMPARISON: &str = "compare";
+
 /// Whether a folder holds the result of a run.
 pub fn holds_a_run(folder: &Path) -> bool {
     folder.join(FILE_NAME).exists()
 }
 
+/// The folder of a run's results for this run alone, if nothing is lost by it; `place` is what messages call it.
+pub fn claim_run(folder: &Path, place: &str, force: Force) -> Result<FolderLock, JobError> {
+    let lock = FolderLock::take(folder)?;
+    read::check(&folder.join(FILE_NAME), "read")?;
+    let before = RunResult::load(folder).ok();
+    let what = before.as_ref().map_or("the result of a run".to_owned(), |result| {
+        format!("the result of a run, {:?}, of {} requests", result.name, result.requests_served)
+    });
+    let set = Set { kind: RUN, what, names: &run_files(), is_known: before.is_some() };
+    check_folder(folder, place, &set, force)?;
+    // What a comparison has drawn is no run's.
+    let drawn: Vec<String> =
+        comparison_files().into_iter().filter(|name| !set.names.contains(name)).collect();
+    let set = Set { names: &drawn, is_known: false, ..set };
+    check_folder(folder, place, &set, force)?;
+    Ok(lock)
+}
+
+/// The same of a comparison.
+pub fn claim_comparison(folder: &Path, place: &str, force: Force) -> Result<FolderLock, JobError> {
+    let lock = FolderLock::take(folder)?;
+    if holds_a_run(folder) {
+        let found = "the result of a run, whose plots would be replaced";
+        let message = format!("{place}\n    found:   {found}\n    allowed: another folder");
+        return Err(JobError::new(message));
+    }
+    let what = "a comparison".to_owned();
+    let set = Set { kind: COMPARISON, what, names: &comparison_files(), is_known: false };
+    check_folder(folder, place, &set, force)?;
+    Ok(lock)
+}
+
 /// Writes the files of a run or a comparison, and removes plots of an earlier one that this one does not have.
-fn write_all(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<Vec<PathBuf>, ReportError> {
+fn write_all(folder: &Path, kind: &str, files: &[(String, Vec<u8>)]) -> Result<Vec<PathBuf>, ReportError> {
     let stale = match (folder.join(FILE_NAME).exists(), folder.join(COMPARISON_NAME).exists()) {
         (true, _) => run_files(),
         (false, true) => comparison_files(),
         (false, false) => Vec::new(),
     };
-    replace_all(folder, files, &stale)
+    write_set(folder, kind, files, &stale)
 }

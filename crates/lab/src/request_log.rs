@@ -34,7 +34,7 @@ const TOLD: [(&str, Of); 7] = [
     ("held_ns", Of::Numbers),
 ];
 /// Name of the table.
-const NAME: &str = "requests";
+pub(crate) const NAME: &str = "requests";
 /// Columns of all requests.
 const COLUMNS: usize = FIXED.len() + PARTS;
 
@@ -47,6 +47,11 @@ fn columns() -> impl Iterator<Item = Column> {
 /// Names of the columns of a request log, in order, without those of runs that explain their tail.
 pub fn request_log_columns() -> Vec<String> {
     columns().map(|column| column.name).collect()
+}
+
+/// How the first row of every request log begins.
+pub(crate) fn first_columns() -> String {
+    FIXED.map(|(name, _)| name).join(",")
 }
 
 /// How times become columns.

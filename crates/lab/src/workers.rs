@@ -10,14 +10,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 /// How often a run is tried whose process dies.
 const TRIES: u32 = 2;
 /// Between two looks at whether somebody has asked to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What a run may take to end whose orders are gone.
+const ORPHANED: Duration = Duration::from_secs(5);
 
 /// What a process is asked for: a line of JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -204,10 +207,16 @@ pub enum ServeError {
     Io(io::Error),
 }
 
-/// Carries out the orders that come, until there are no more or somebody asks to stop; answers each by a line.
-pub fn serve(orders: impl BufRead, answers: &mut dyn Write, stop: &Stop) -> Result<(), ServeError> {
+/// Carries out the orders that come, until there are no more or somebody asks to stop; answers each by a line. When the
+/// orders end while one is carried out, whoever gave it is gone: that is the end, too.
+pub fn serve(
+    orders: impl BufRead + Send + 'static,
+    answers: &mut dyn Write,
+    stop: &Stop,
+) -> Result<(), ServeError> {
     let mut hand = Server { runs: Worker::default(), studies: None };
-    for line in orders.lines() {
+    let serving = Arc::new(());
+    for line in heard(orders, stop.clone(), Arc::downgrade(&serving)) {
         let line = line.map_err(ServeError::Io)?;
         let order: Order = serde_json::from_str(&line)
             .map_err(|error| ServeError::NoOrder(format!("{error}\n    found:   {line:?}")))?;
@@ -221,6 +230,30 @@ pub fn serve(orders: impl BufRead, answers: &mut dyn Write, stop: &Stop) -> Resu
         writeln!(answers, "{answer}").and_then(|()| answers.flush()).map_err(ServeError::Io)?;
     }
     Ok(())
+}
+
+/// The lines of orders, read ahead so that their end is noticed at once. It asks to stop; a run that does not look (a
+/// policy of somebody else's that never answers, say) ends with the process.
+fn heard(
+    orders: impl BufRead + Send + 'static,
+    stop: Stop,
+    serving: Weak<()>,
+) -> Receiver<io::Result<String>> {
+    let (lines, heard) = channel();
+    std::thread::spawn(move || {
+        for line in orders.lines() {
+            if lines.send(line).is_err() {
+                return;
+            }
+        }
+        stop.ask();
+        drop(lines);
+        std::thread::sleep(ORPHANED);
+        if serving.upgrade().is_some() {
+            std::process::exit(1);
+        }
+    });
+    heard
 }
 
 /// What a worker keeps between orders.

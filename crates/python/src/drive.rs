@@ -9,8 +9,9 @@ use crate::session::Session;
 use crate::table::Table;
 use crate::values;
 use crate::work::work;
+use lab::files::FileLock;
 use lab::job::{DEFAULT_DRIVE, is_config, with_path};
-use lab::places::{Places, check_file};
+use lab::places::{Force, Kind, Places, claim_file};
 use lab::{BlockTable, DriveCache, Job, Plan, RunSpec, Stop};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyType};
@@ -47,18 +48,19 @@ struct Asked {
     name: Option<String>,
     keep_requests: bool,
     request_log: Option<PathBuf>,
+    force: bool,
     cache: bool,
 }
 
 impl Asked {
-    /// Refuses a request log that would overwrite what is read, or has no place.
-    fn check_places(&self, spec: &Spec) -> std::result::Result<(), lab::JobError> {
-        let Some(path) = &self.request_log else { return Ok(()) };
+    /// The request log's place for this run alone; refuses one that would overwrite what is read or anything else.
+    fn claim_places(&self, spec: Option<&Spec>) -> std::result::Result<Option<FileLock>, lab::JobError> {
+        let Some(path) = &self.request_log else { return Ok(None) };
         let mut places = Places::default();
-        places.reads_workload(spec);
+        spec.into_iter().for_each(|spec| places.reads_workload(spec));
         places.writes("request_log", path);
         places.check()?;
-        check_file(path, "write the request log")
+        claim_file(path, Kind::RequestLog, "write the request log", Force::keyword(self.force))
     }
 
     fn spec(self, plan: &Plan, spec: &Spec, stop: &Stop, is_used: bool) -> RunSpec {
@@ -115,10 +117,10 @@ fn load(job: &Job, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load> {
 /// Settings of the `[run]` table, and what is no setting.
 fn asked(
     name: Option<String>,
-    (keep_requests, request_log, cache): (bool, Option<PathBuf>, bool),
+    (keep_requests, request_log, force, cache): (bool, Option<PathBuf>, bool, bool),
     run: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Asked, Vec<Layer>)> {
-    Ok((Asked { name, keep_requests, request_log, cache }, values::run_layers(run)?))
+    Ok((Asked { name, keep_requests, request_log, force, cache }, values::run_layers(run)?))
 }
 
 /// What came of a run: the result or why there is none, the blocks at its end, a configuration that repeats it.
@@ -159,7 +161,7 @@ fn measure(
     drive: &mut Option<Handle>,
 ) -> std::result::Result<Measured, Unbegun> {
     job.settle(&mut spec, false)?;
-    asked.check_places(&spec)?;
+    let _lock = asked.claim_places(Some(&spec))?;
     let prepared: Prepared = spec.prepare()?;
     let plan = job.plan(Some((&spec, &prepared)))?;
     let (config, policies) = (&plan.resolved.config, plan.libraries.policies());
@@ -213,14 +215,15 @@ impl Drive {
         asked: Asked,
         stop: &Stop,
         is_used: bool,
-    ) -> PyResult<RunSpec> {
+    ) -> PyResult<(RunSpec, Option<FileLock>)> {
+        let lock = asked.claim_places(None).map_err(errors::of_job)?;
         let job = self.job.clone().with_flags(layers);
         let plan = job.plan(None).map_err(errors::of_job)?;
         // At their times, as of a trace, or kept in flight, as of a generator.
         let like = if has_times { Ok(Spec::trace("-")) } else { Spec::parse("pattern = \"uniform\"") };
         let like = like.map_err(|error| errors::of_workload(&error))?;
         let name = asked.name.clone().or_else(|| Some("requests".to_owned()));
-        Ok(Asked { name, ..asked }.spec(&plan, &like, stop, is_used))
+        Ok((Asked { name, ..asked }.spec(&plan, &like, stop, is_used), lock))
     }
 
     /// Makes it a past: by preconditioning, or by ageing.
@@ -314,7 +317,8 @@ impl Drive {
     /// array, "sectors": array, "op": array, "arrival_ns": array}`; without the last they are kept in flight), or, if
     /// None, that of the drive's configuration. Other keywords are keys of `[run]`: `depth`, `requests`, `samples`,
     /// `explain_tail` ...
-    #[pyo3(signature = (workload=None, *, name=None, keep_requests=false, request_log=None, cache=true, **run))]
+    #[pyo3(signature = (workload=None, *, name=None, keep_requests=false, request_log=None, force=false,
+                        cache=true, **run))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run(
         &self,
@@ -323,10 +327,11 @@ impl Drive {
         name: Option<String>,
         keep_requests: bool,
         request_log: Option<PathBuf>,
+        force: bool,
         cache: bool,
         run: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Result> {
-        let (asked, layers) = asked(name, (keep_requests, request_log, cache), run)?;
+        let (asked, layers) = asked(name, (keep_requests, request_log, force, cache), run)?;
         let mut guard = self.slot.lock()?;
         let stop = self.begin();
         let slot = &mut *guard;
@@ -337,7 +342,7 @@ impl Drive {
             }
             Load::Requests(requests, has_times) => {
                 let is_used = slot.as_ref().is_some_and(|handle| handle.is_used);
-                let spec = self.fed(layers, has_times, asked, &stop, is_used)?;
+                let (spec, _lock) = self.fed(layers, has_times, asked, &stop, is_used)?;
                 let Some(handle) = slot.take() else { return Err(errors::busy()) };
                 let (config, policies) = (&self.config, &self.policies);
                 let fed = || feed_all(handle, (config, policies), &spec, &requests, slot);
@@ -350,7 +355,8 @@ impl Drive {
 
     /// Begins a run that is fed piece by piece; `arrivals=True` if requests arrive at given times, other keywords as
     /// for `run`. The drive is busy until the session is finished.
-    #[pyo3(signature = (*, arrivals=false, name=None, keep_requests=false, request_log=None, cache=true, **run))]
+    #[pyo3(signature = (*, arrivals=false, name=None, keep_requests=false, request_log=None, force=false,
+                        cache=true, **run))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn session(
         slf: &Bound<'_, Self>,
@@ -359,15 +365,16 @@ impl Drive {
         name: Option<String>,
         keep_requests: bool,
         request_log: Option<PathBuf>,
+        force: bool,
         cache: bool,
         run: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Session> {
-        let (asked, layers) = asked(name, (keep_requests, request_log, cache), run)?;
+        let (asked, layers) = asked(name, (keep_requests, request_log, force, cache), run)?;
         let this = slf.get();
         let mut guard = this.slot.lock()?;
         let stop = this.begin();
         let is_used = guard.as_ref().is_some_and(|handle| handle.is_used);
-        let spec = this.fed(layers, arrivals, asked, &stop, is_used)?;
+        let (spec, lock) = this.fed(layers, arrivals, asked, &stop, is_used)?;
         let Some(handle) = guard.take() else { return Err(errors::busy()) };
         let (config, policies, slot) = (&this.config, &this.policies, &mut *guard);
         let begun = work(py, &stop, || match lab::Session::on(handle.drive, config, None, &spec) {
@@ -391,7 +398,7 @@ impl Drive {
             }
         };
         session.restart_clock();
-        Ok(Session::new(session, Arc::clone(&this.slot), this.text.clone()))
+        Ok(Session::new(session, Arc::clone(&this.slot), this.text.clone(), lock))
     }
 
     /// Asks a run in another thread to end; the drive keeps its state at that point.
@@ -526,7 +533,7 @@ fn feed_all(
 /// those of `--set`; other keywords are keys of `[run]`.
 #[pyfunction]
 #[pyo3(signature = (workload, drive=None, settings=None, *, name=None, keep_requests=false, request_log=None,
-                    cache=true, **run))]
+                    force=false, cache=true, **run))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub fn run(
     py: Python<'_>,
@@ -536,10 +543,11 @@ pub fn run(
     name: Option<String>,
     keep_requests: bool,
     request_log: Option<PathBuf>,
+    force: bool,
     cache: bool,
     run: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Result> {
-    let (asked, layers) = asked(name, (keep_requests, request_log, cache), run)?;
+    let (asked, layers) = asked(name, (keep_requests, request_log, force, cache), run)?;
     let is_dict = workload.is_instance_of::<PyDict>();
     let path = if is_dict { None } else { Some(workload.extract::<PathBuf>()?) };
     let config = path.as_deref().filter(|path| is_config(path));

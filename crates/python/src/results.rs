@@ -2,12 +2,14 @@
 
 use crate::errors;
 use crate::table::Table;
-use lab::{BlockTable, RunError, RunResult, report};
-use pyo3::exceptions::{PyKeyError, PyOSError};
+use lab::files::replace;
+use lab::places::{Force, Kind, claim_file};
+use lab::{BlockTable, JobError, RunError, RunResult, report};
+use pyo3::exceptions::{PyFileExistsError, PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a run measured. `result["latency_ns"]["read"]["p99"]`, or `result["latency_ns.read.p99"]`: its keys are those
 /// of `result.json`. Times are in ns, sizes in bytes.
@@ -19,6 +21,15 @@ pub struct Result {
     config: String,
     dict: PyOnceLock<Py<PyDict>>,
     tables: PyOnceLock<Tables>,
+}
+
+/// A place where nothing may be written: what is there, and what is allowed.
+fn refused(path: &Path, error: JobError) -> PyErr {
+    if path.exists() && !error.is_work {
+        PyFileExistsError::new_err(error.message)
+    } else {
+        PyOSError::new_err(error.message)
+    }
 }
 
 /// Tables, made once.
@@ -210,22 +221,23 @@ impl Result {
     }
 
     /// The HTML report: one file that needs no network. Written to `path` if given, otherwise returned as text.
-    #[pyo3(signature = (path=None))]
-    fn report(&self, path: Option<PathBuf>) -> PyResult<Option<String>> {
+    /// An earlier report there is replaced with `force`, any other file never.
+    #[pyo3(signature = (path=None, *, force=false))]
+    fn report(&self, path: Option<PathBuf>, force: bool) -> PyResult<Option<String>> {
         let page = report::page(&self.inner);
-        match path {
-            Some(path) => {
-                let unwritten =
-                    |error| PyOSError::new_err(format!("{}: cannot write: {error}", path.display()));
-                std::fs::write(&path, page).map(|()| None).map_err(unwritten)
-            }
-            None => Ok(Some(page)),
-        }
+        let Some(path) = path else { return Ok(Some(page)) };
+        let claimed = claim_file(&path, Kind::Report, "write the report", Force::keyword(force));
+        let _lock = claimed.map_err(|error| refused(&path, error))?;
+        replace(&path, page.as_bytes()).map(|()| None).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 
     /// Writes a folder as `wordline run --out` does: result.json, tables, plots, the report, the configuration.
-    /// Returns the files.
-    fn save(&self, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
+    /// An earlier result there is replaced with `force`, any other file never. Returns the files.
+    #[pyo3(signature = (folder, *, force=false))]
+    fn save(&self, folder: PathBuf, force: bool) -> PyResult<Vec<PathBuf>> {
+        let place = folder.display().to_string();
+        let claimed = report::claim_run(&folder, &place, Force::keyword(force));
+        let _lock = claimed.map_err(|error| refused(&folder, error))?;
         let written = report::write(&folder, &self.inner, &self.config);
         written.map_err(|error| PyOSError::new_err(error.to_string()))
     }

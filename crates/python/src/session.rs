@@ -6,6 +6,7 @@ use crate::feed;
 use crate::handle::{Handle, Slot};
 use crate::results::{Result, told};
 use crate::table::Table;
+use lab::files::FileLock;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ssd::Completion;
@@ -20,6 +21,8 @@ pub struct Session {
     config: String,
     /// When the last request arrives that was fed; ns.
     last_ns: Mutex<u64>,
+    /// Of its request log, which no other run writes meanwhile.
+    lock: Mutex<Option<FileLock>>,
 }
 
 /// Requests that are fed at once: some ms of work.
@@ -36,8 +39,19 @@ impl Drop for Session {
 }
 
 impl Session {
-    pub(crate) fn new(session: lab::Session, slot: Arc<Slot>, config: String) -> Self {
-        Session { inner: Mutex::new(Some(session)), slot, config, last_ns: Mutex::new(0) }
+    pub(crate) fn new(
+        session: lab::Session,
+        slot: Arc<Slot>,
+        config: String,
+        lock: Option<FileLock>,
+    ) -> Self {
+        Session {
+            inner: Mutex::new(Some(session)),
+            slot,
+            config,
+            last_ns: Mutex::new(0),
+            lock: Mutex::new(lock),
+        }
     }
 
     /// Refuses arrivals that begin before the last one that was fed; those of a later call begin at its last.
@@ -159,6 +173,7 @@ impl Session {
             Err(TryLockError::Poisoned(session)) => session.into_inner().take().ok_or_else(finished)?,
         };
         let (result, drive) = py.detach(|| session.end());
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
         let blocks = lab::BlockTable::of(&drive);
         self.slot.give_back(Handle::used(drive));
         told(py, result, blocks, &self.config)
@@ -174,6 +189,7 @@ impl Session {
             && let Some(session) = session.take()
         {
             let (_, drive) = py.detach(|| session.end());
+            self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
             self.slot.give_back(Handle::used(drive));
         }
     }

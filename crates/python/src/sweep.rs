@@ -3,6 +3,7 @@
 use crate::errors::{self, ConfigError, RunError, WordlineError};
 use crate::policies;
 use lab::files::FolderLock;
+use lab::places::Force;
 use lab::sweep::{Done, Folder, Order, Outcome, Outside, Standing, SweepTold, Worker};
 use lab::{Allowed, DriveCache, ReportError, Stop};
 use pyo3::prelude::*;
@@ -31,13 +32,14 @@ fn unwritten(error: ReportError) -> PyErr {
 impl SweepPlan {
     /// From a sweep file and a folder; `policies` as for `Drive.preset`.
     #[new]
-    #[pyo3(signature = (file, out, policies=None, allow_libraries=false))]
+    #[pyo3(signature = (file, out, policies=None, allow_libraries=false, force=false))]
     fn new(
         py: Python<'_>,
         file: PathBuf,
         out: PathBuf,
         policies: Option<&Bound<'_, PyDict>>,
         allow_libraries: bool,
+        force: bool,
     ) -> PyResult<Self> {
         let (given, sets) = policies::policies(policies)?;
         let allowed = if allow_libraries { Allowed::All } else { Allowed::default() };
@@ -51,9 +53,8 @@ impl SweepPlan {
         });
         let plan = plan.map_err(errors::of_job)?;
         let folder = Folder::new(&out).map_err(errors::of_job)?;
-        folder.create().map_err(unwritten)?;
         let lock = FolderLock::take(&out).map_err(unwritten)?;
-        folder.keep(&kept).map_err(unwritten)?;
+        folder.create(&plan, &kept, Force::keyword(force)).map_err(errors::of_job)?;
         let places = plan.runs.iter().zip(0..).map(|(run, at)| (run.id.clone(), at)).collect();
         Ok(SweepPlan { plan, places, folder, _lock: lock })
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use capture::{End, Error, Recorded};
 use clap::Args;
 use lab::files::Replacement;
+use lab::places::{Force, Kind, claim_file};
 
 use crate::failure::Failure;
 use crate::text::thousands;
@@ -32,7 +33,7 @@ pub struct Capture {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Replace the file if it exists
+    /// Replace an earlier capture
     #[arg(long)]
     force: bool,
 
@@ -52,11 +53,9 @@ pub struct Capture {
 /// Runs the command.
 pub fn run(args: &Capture) -> Result<(), Failure> {
     let path = args.place();
-    if path.exists() && !args.force {
-        let allowed = "another file (--out), or --force to replace it";
-        return Err(Failure::usage(format!("{}: it exists; allowed: {allowed}", path.display())));
-    }
-    let unwritten = |error: io::Error| Failure::file(&path, "write the capture", &error);
+    const WRITING: &str = "write the capture";
+    let _lock = claim_file(&path, Kind::Capture, WRITING, Force::flag(args.force))?;
+    let unwritten = |error: io::Error| Failure::file(&path, WRITING, &error);
     let file = Replacement::create(&path).map_err(unwritten)?;
     let (file, recorded) = match capture::record(&args.command, args.names, file) {
         Ok(done) => done,

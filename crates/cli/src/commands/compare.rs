@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::files::{FolderLock, replace};
+use lab::files::{FileLock, FolderLock, replace};
 use lab::job::files;
 use lab::report::{Comparison, NotCompared};
 use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 
 use crate::failure::Failure;
-use lab::places::Places;
+use lab::places::{Force, Kind, Places, claim_file};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -51,6 +51,10 @@ pub struct Compare {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
+    /// Replace an earlier comparison there
+    #[arg(long)]
+    force: bool,
+
     /// Print the results as a JSON array
     #[arg(long)]
     json: bool,
@@ -58,7 +62,7 @@ pub struct Compare {
 
 /// Compares results.
 pub fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
-    let _lock = args.claim()?;
+    let _claims = args.claim()?;
     let load = |path: &PathBuf| {
         let file = result_file(path);
         files::check(&file, "read")?;
@@ -128,36 +132,28 @@ impl Compare {
             .map_err(|wrong| not_compared("--keys", &wrong, report::metric_keys().len()))
     }
 
-    /// The folder of `--out` for this comparison alone, without the files of a run in it.
-    fn claim(&self) -> Result<Option<FolderLock>, Failure> {
+    /// The folder of `--out` and the file of `--csv` for this comparison alone, if nothing is lost by it.
+    fn claim(&self) -> Result<(Option<FolderLock>, Option<FileLock>), Failure> {
         let mut places = Places::default();
         for path in &self.results {
             places.reads("the result", &result_file(path));
         }
         places.prints(std::io::stdout());
-        if let Some(path) = self.csv.as_ref().filter(|path| *path != Path::new("-")) {
+        let csv = self.csv.as_ref().filter(|path| *path != Path::new("-"));
+        if let Some(path) = csv {
             places.writes("--csv", path);
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            if folder.is_some_and(|folder| !folder.is_dir()) {
-                return Err(Failure::file(path, "write the comparison", &"its folder does not exist"));
+        }
+        if let Some(folder) = &self.out {
+            for name in report::comparison_files() {
+                places.writes("a file of --out,", &folder.join(name));
             }
         }
-        let Some(folder) = &self.out else {
-            places.check()?;
-            return Ok(None);
-        };
-        for name in report::comparison_files() {
-            places.writes("a file of --out,", &folder.join(name));
-        }
         places.check()?;
-        let lock = FolderLock::take(folder).map_err(Failure::from)?;
-        if report::holds_a_run(folder) {
-            let folder = folder.display();
-            return Err(Failure::usage(format!(
-                "--out {folder}\n    found:   the result of a run, whose plots would be replaced\n    allowed: another \
-                 folder"
-            )));
-        }
-        Ok(Some(lock))
+        let force = Force::flag(self.force);
+        let file = csv.map(|path| claim_file(path, Kind::Comparison, "write the comparison", force));
+        let claim = |folder: &PathBuf| {
+            report::claim_comparison(folder, &format!("--out {}", folder.display()), force)
+        };
+        Ok((self.out.as_ref().map(claim).transpose()?, file.transpose()?.flatten()))
     }
 }

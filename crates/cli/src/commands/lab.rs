@@ -8,12 +8,12 @@ use lab::Plot;
 use lab::characterize::check::{self, PARTS, Plan};
 use lab::characterize::sheet::Sheet;
 use lab::characterize::{curves, fit, fleet, locks};
-use lab::files::{FolderLock, replace_all};
+use lab::files::{FolderLock, write_set};
 use ssd::config::{Layer, presets};
 use ssd::drive_config::resolve;
 
 use crate::failure::Failure;
-use lab::places::Places;
+use lab::places::{Force, Places, Set, claim_folder};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -96,6 +96,10 @@ struct Check {
     /// Write results.toml and results.md to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Replace what the same command has written there
+    #[arg(long, requires = "out")]
+    force: bool,
 }
 
 /// Flags of `lab characterize`.
@@ -112,6 +116,10 @@ struct Characterize {
     /// Write the files to this folder
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+
+    /// Replace what the same command has written there
+    #[arg(long)]
+    force: bool,
 }
 
 /// Flags of `lab fit-markers`.
@@ -139,6 +147,10 @@ struct FitMarkers {
     /// Write PART.toml for each part to this folder, instead of printing them
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Replace what the same command has written there
+    #[arg(long, requires = "out")]
+    force: bool,
 }
 
 /// Flags of `lab locks`.
@@ -161,6 +173,10 @@ struct Locks {
     /// Write both tables (CSV) and plots (SVG, PDF) to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Replace what the same command has written there
+    #[arg(long, requires = "out")]
+    force: bool,
 }
 
 /// Flags of `lab fleet`.
@@ -203,6 +219,10 @@ struct Fleet {
     /// Write the table (CSV) to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Replace what the same command has written there
+    #[arg(long, requires = "out")]
+    force: bool,
 }
 
 /// Works in the laboratory.
@@ -238,22 +258,12 @@ fn show_locks(args: &Locks, out: &mut dyn Write) -> Result<(), Failure> {
     let drive = resolve(&[Layer::file("a locked drive", LOCKED_DRIVE)], &[])?.config;
     let pages = drive.geometry.blocks() * u64::from(drive.geometry.pages_per_block());
     let plan = locks::Plan { cells: args.cells, flags: args.flags, pages, seed: args.seed };
-    let _lock = args.out.as_deref().map(|folder| claim(folder, &[])).transpose()?;
+    let output = Output::of("lab locks", args.out.as_deref(), args.force);
+    let _lock = output.claim(&locks::PLOTS.iter().flat_map(|stem| Plot::names(stem)).collect::<Vec<_>>())?;
     let found = locks::measure(&plan);
     out.write_all(found.table().as_bytes())?;
     out.flush()?;
-    let Some(folder) = &args.out else { return Ok(()) };
-    write_sheets(folder, &found.sheets())
-}
-
-/// Writes tables and plots to a folder.
-fn write_sheets(folder: &Path, sheets: &[Sheet]) -> Result<(), Failure> {
-    let mut files = Vec::new();
-    for sheet in sheets {
-        files.push((format!("{}.csv", sheet.name), sheet.csv().into_bytes()));
-        files.extend(plots(sheet));
-    }
-    replace_all(folder, &files, &plot_names(sheets)).map(drop).map_err(Failure::from)
+    output.write_sheets(&found.sheets())
 }
 
 /// Names of all files that plots of the tables may come in.
@@ -283,11 +293,12 @@ fn write_fleet(args: &Fleet, out: &mut dyn Write) -> Result<(), Failure> {
         spare_percent: args.spare_percent,
         seed: args.seed,
     };
-    let _lock = args.out.as_deref().map(|folder| claim(folder, &[])).transpose()?;
+    let output = Output::of("lab fleet", args.out.as_deref(), args.force);
+    let _lock = output.claim(&[format!("{}.csv", fleet::TABLE)])?;
     let found = fleet::live(&plan)?;
     out.write_all(found.table().as_bytes())?;
     out.flush()?;
-    args.out.as_deref().map_or(Ok(()), |folder| write_sheets(folder, &[found.sheet()]))
+    output.write_sheets(&[found.sheet()])
 }
 
 fn fit_markers(args: &FitMarkers, out: &mut dyn Write) -> Result<(), Failure> {
@@ -295,15 +306,17 @@ fn fit_markers(args: &FitMarkers, out: &mut dyn Write) -> Result<(), Failure> {
         Some(name) => vec![cell_part(name)?],
         None => cell_parts(),
     };
-    let _lock = args.out.as_deref().map(|folder| claim(folder, &[])).transpose()?;
+    let output = Output::of("lab fit-markers", args.out.as_deref(), args.force);
+    let names: Vec<String> = wanted.iter().map(|part| format!("{part}.toml")).collect();
+    let _lock = output.knowing(fit::BEGINS).claim(&names)?;
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     for part in wanted {
         let plan = fit::Plan { part, seed: args.seed, chips: args.chips, blocks: args.blocks };
         files.push((format!("{part}.toml"), fit::toml(&plan, &fit::fit(&plan)?).into_bytes()));
     }
     match &args.out {
-        Some(folder) => {
-            for path in replace_all(folder, &files, &[]).map_err(Failure::from)? {
+        Some(_) => {
+            for path in output.write(&files, &[])? {
                 writeln!(out, "{}", path.display())?;
             }
         }
@@ -343,14 +356,14 @@ fn run_check(args: &Check, out: &mut dyn Write) -> Result<(), Failure> {
         cells: scale.cells.unwrap_or(base.cells),
         part: args.part.as_deref().map(part).transpose()?,
     };
-    let _lock = args.out.as_deref().map(|folder| claim(folder, &CHECK_FILES)).transpose()?;
+    let output = Output::of("lab check", args.out.as_deref(), args.force);
+    let _lock = output.knowing(check::BEGINS).claim(&CHECK_FILES.map(str::to_owned))?;
     let check = check::run(&plan)?;
     out.write_all(check.table().as_bytes())?;
     out.flush()?;
-    let Some(folder) = &args.out else { return Ok(()) };
     let contents = [check.toml(scale.date.as_deref()), check.markdown()];
     let files = CHECK_FILES.iter().zip(contents).map(|(name, text)| ((*name).to_owned(), text.into_bytes()));
-    replace_all(folder, &files.collect::<Vec<_>>(), &[]).map(drop).map_err(Failure::from)
+    output.write(&files.collect::<Vec<_>>(), &[]).map(drop)
 }
 
 fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure> {
@@ -363,7 +376,8 @@ fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure>
         blocks: scale.blocks.unwrap_or(base.blocks),
         cells: scale.cells.unwrap_or(base.cells),
     };
-    let _lock = claim(&args.out, &[])?;
+    let output = Output::of("lab characterize", Some(&args.out), args.force);
+    let _lock = output.claim(&curves::files())?;
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let date = scale.date.as_deref();
     let provenance = plan.provenance(date)?;
@@ -378,7 +392,7 @@ fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure>
         files.extend(plots(sheet));
     }
     files.push(("provenance.json".to_owned(), plan.json(date)?.into_bytes()));
-    for path in replace_all(&args.out, &files, &plot_names(&sheets)).map_err(Failure::from)? {
+    for path in output.write(&files, &plot_names(&sheets))? {
         writeln!(out, "{}", path.display())?;
     }
     if !is_parquet {
@@ -387,13 +401,60 @@ fn characterize(args: &Characterize, out: &mut dyn Write) -> Result<(), Failure>
     Ok(())
 }
 
-/// The folder, for this command alone.
-fn claim(folder: &Path, names: &[&str]) -> Result<FolderLock, Failure> {
-    let mut places = Places::default();
-    places.prints(std::io::stdout());
-    for name in names {
-        places.writes("a file of --out,", &folder.join(name));
+/// Where a command writes, if it is asked to.
+#[derive(Clone, Copy)]
+struct Output<'a> {
+    /// The command, as the folder's list calls it.
+    command: &'static str,
+    folder: Option<&'a Path>,
+    force: bool,
+    /// How the first of its files begins, if it is known by that.
+    begins: &'static str,
+}
+
+impl<'a> Output<'a> {
+    fn of(command: &'static str, folder: Option<&'a Path>, force: bool) -> Self {
+        Output { command, folder, force, begins: "" }
     }
-    places.check()?;
-    FolderLock::take(folder).map_err(Failure::from)
+
+    /// Files that begin so are known even where no list names them, as in a checkout.
+    fn knowing(self, begins: &'static str) -> Self {
+        Output { begins, ..self }
+    }
+
+    /// The folder, for this command alone, if nothing is lost by files of these names.
+    fn claim(self, names: &[String]) -> Result<Option<FolderLock>, Failure> {
+        let Some(folder) = self.folder else { return Ok(None) };
+        let mut places = Places::default();
+        places.prints(std::io::stdout());
+        for name in names {
+            places.writes("a file of --out,", &folder.join(name));
+        }
+        places.check()?;
+        let begins_so = |name: &String| {
+            !self.begins.is_empty()
+                && std::fs::read(folder.join(name)).is_ok_and(|text| text.starts_with(self.begins.as_bytes()))
+        };
+        let is_known = names.iter().any(begins_so);
+        let what = format!("files of `wordline {}`", self.command);
+        let set = Set { kind: self.command, what, names, is_known };
+        let place = format!("--out {}", folder.display());
+        Ok(Some(claim_folder(folder, &place, &set, Force::flag(self.force))?))
+    }
+
+    /// Writes files; those they stand for that are not among them go.
+    fn write(self, files: &[(String, Vec<u8>)], stale: &[String]) -> Result<Vec<PathBuf>, Failure> {
+        let Some(folder) = self.folder else { return Ok(Vec::new()) };
+        write_set(folder, self.command, files, stale).map_err(Failure::from)
+    }
+
+    /// Writes tables and plots.
+    fn write_sheets(self, sheets: &[Sheet]) -> Result<(), Failure> {
+        let mut files = Vec::new();
+        for sheet in sheets {
+            files.push((format!("{}.csv", sheet.name), sheet.csv().into_bytes()));
+            files.extend(plots(sheet));
+        }
+        self.write(&files, &plot_names(sheets)).map(drop)
+    }
 }

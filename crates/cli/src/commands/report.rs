@@ -1,14 +1,14 @@
 //! `wordline report`: results as a page for a browser.
 
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 use clap::Args;
-use lab::files::replace;
-use lab::page::{BEGINS, Reported};
+use lab::files::{FileLock, replace};
+use lab::page::Reported;
 
 use crate::failure::Failure;
-use lab::places::Places;
+use lab::places::{Force, Kind, Places, claim_file};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -29,14 +29,18 @@ pub struct Report {
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
 
-    /// The report; replaces only an earlier report
+    /// The report
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
+
+    /// Replace an earlier report
+    #[arg(long)]
+    force: bool,
 }
 
 /// Writes the page.
 pub fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
-    args.check()?;
+    let _lock = args.claim()?;
     let mut reported = Reported::default();
     for folder in &args.folders {
         reported.add(folder).map_err(|wrong| Failure::usage(wrong.to_string()))?;
@@ -46,9 +50,8 @@ pub fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 impl Report {
-    /// Whether the page can be written where it is wanted, and nothing is lost by it.
-    fn check(&self) -> Result<(), Failure> {
-        const WRITING: &str = "write the report";
+    /// The page's place for this command alone, if it can be written there and nothing is lost by it.
+    fn claim(&self) -> Result<Option<FileLock>, Failure> {
         let mut places = Places::default();
         for folder in &self.folders {
             places.reads("the results", folder);
@@ -56,29 +59,6 @@ impl Report {
         places.prints(std::io::stdout());
         places.writes("--output", &self.output);
         places.check()?;
-        let folder = self.output.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(Failure::file(&self.output, WRITING, &"its folder does not exist"));
-        }
-        if self.output.is_dir() {
-            return Err(Failure::file(&self.output, WRITING, &"it is a folder"));
-        }
-        if self.output.is_file() && !is_a_report(&self.output) {
-            return Err(Failure::usage(format!(
-                "--output {}\n    found:   a file that is not a report\n    allowed: a new name, or that \
-                 of a report, \
-                 which is replaced",
-                self.output.display()
-            )));
-        }
-        Ok(())
+        Ok(claim_file(&self.output, Kind::Report, "write the report", Force::flag(self.force))?)
     }
-}
-
-/// Whether a file begins as reports do. An empty one may be replaced, too.
-fn is_a_report(path: &Path) -> bool {
-    let mut begin = Vec::new();
-    let read =
-        std::fs::File::open(path).and_then(|file| file.take(BEGINS.len() as u64).read_to_end(&mut begin));
-    read.is_ok() && (begin.is_empty() || begin == BEGINS.as_bytes())
 }

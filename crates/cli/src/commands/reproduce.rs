@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::Args;
-use lab::files::{FolderLock, replace_all};
-use lab::reproduce::{Open, Options, Outcome, Paper, PaperError, Piece, Step, Studies, papers};
+use lab::files::{FolderLock, note, replace_all, write_set};
+use lab::reproduce::{BEGINS, Open, Options, Outcome, Paper, PaperError, Piece, Step, Studies, papers};
 use lab::workers::{End, Order, Task, carry_out};
 use lab::{Plot, ReportError};
 
@@ -14,7 +14,7 @@ use super::worker;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use lab::places::Places;
+use lab::places::{Force, Places, Set, claim_folder};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -30,6 +30,10 @@ Each paper is a folder with experiment.toml, claims.toml and configurations; DIR
 results.toml, plots (SVG, PDF, CSV), the aged drives and a file for each finished run.
 
 Exit codes: 0 success, whatever the verdicts; 1 a run failed, or --check found a drift; 2 bad usage or files.";
+
+/// What a paper's results are called in the list of their folder, and what is always there: results, runs, drives.
+const KIND: &str = "reproduce";
+const FILES: [&str; 3] = ["results.toml", "cells", "drives"];
 
 /// Flags of `reproduce`.
 #[derive(Args, Debug)]
@@ -52,7 +56,7 @@ pub struct Reproduce {
     list: bool,
 
     /// Judge the stored results in the papers' folders again by claims.toml; run nothing
-    #[arg(long, conflicts_with_all = ["quick", "check", "list", "resume", "out", "traces", "jobs", "seed", "date"])]
+    #[arg(long, conflicts_with_all = ["quick", "check", "list", "resume", "force", "out", "traces", "jobs", "seed", "date"])]
     judge: bool,
 
     /// Folder for results
@@ -74,6 +78,10 @@ pub struct Reproduce {
     /// Reuse runs that the same commit has finished in the same folder, and drives it has aged
     #[arg(long)]
     resume: bool,
+
+    /// Replace what an earlier command has left there: results, finished runs, aged drives
+    #[arg(long, conflicts_with = "resume")]
+    force: bool,
 
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -199,7 +207,7 @@ impl Reproduce {
         complaints: &mut Vec<String>,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let _lock = FolderLock::take(&paper.out(options)).map_err(Failure::from)?;
+        let _lock = self.claim(paper, options)?;
         let outcome = self.paper(paper, options)?;
         out.write_all(outcome.table().as_bytes())?;
         out.flush()?;
@@ -314,7 +322,7 @@ impl Reproduce {
         }
         for paper in papers {
             places.reads("the paper", &self.papers.join(&paper.name));
-            for name in ["cells", "drives", "results.toml"] {
+            for name in FILES {
                 places.writes("a place for results,", &paper.out(options).join(name));
             }
         }
@@ -327,7 +335,24 @@ impl Reproduce {
         let plots = outcome.plots(&paper.experiment);
         files.extend(plots.iter().flat_map(|(stem, plot)| plot.files(stem)));
         let names: Vec<String> = plots.iter().flat_map(|(stem, _)| Plot::names(stem)).collect();
-        replace_all(&paper.out(options), &files, &names).map(drop)
+        write_set(&paper.out(options), KIND, &files, &names).map(drop)
+    }
+
+    /// The folder of a paper's results for this command alone, if nothing is lost by it.
+    fn claim(&self, paper: &Paper, options: &Options) -> Result<FolderLock, Failure> {
+        let folder = paper.out(options);
+        let results = std::fs::read(folder.join(FILES[0])).unwrap_or_default();
+        let names = FILES.map(str::to_owned);
+        let set = Set {
+            kind: KIND,
+            what: format!("earlier results of {}, with which --resume goes on", paper.name),
+            names: &names,
+            is_known: results.starts_with(BEGINS.as_bytes()),
+        };
+        let force = Force::flag(self.force || self.resume);
+        let lock = claim_folder(&folder, &folder.display().to_string(), &set, force)?;
+        note(&folder, KIND, FILES)?;
+        Ok(lock)
     }
 }
 

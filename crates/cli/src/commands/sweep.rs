@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::files::FolderLock;
 use lab::job::files;
+use lab::places::Force;
 use lab::sweep::{Folder, Outcome, Outside, Standing, SweepPlan, SweepTold};
 use lab::workers::{self, End, Task, carry_out};
 
@@ -64,6 +65,10 @@ pub struct SweepArgs {
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     shard: Option<(usize, usize)>,
 
+    /// Put the tables of this sweep in place of another one's in that folder
+    #[arg(long)]
+    force: bool,
+
     /// Show what would be run, without running it
     #[arg(long)]
     dry_run: bool,
@@ -109,10 +114,10 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if args.dry_run {
         return args.tell_plan(&plan, &outcomes, &open, out);
     }
-    folder.create()?;
     // Parts of a sweep share its folder.
-    let _lock = if args.shard.is_none() { Some(FolderLock::take(&args.out)?) } else { None };
-    folder.keep(&text)?;
+    let lock = if args.shard.is_none() { FolderLock::take } else { FolderLock::share };
+    let _lock = lock(&args.out)?;
+    folder.create(&plan, &text, Force::flag(args.force))?;
     if !args.quiet {
         if plan.sweep.duplicates > 0 {
             progress.print(&format!("{} samples were drawn twice and are run once", plan.sweep.duplicates));

@@ -1,7 +1,7 @@
 //! `wordline worker`: carries out runs for another process of this program, an order a line.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -35,7 +35,7 @@ pub fn jobs(asked: Option<usize>) -> usize {
 /// Reads orders from standard input until that ends, and answers each by a line when its file is written.
 pub fn run(out: &mut dyn Write) -> Result<(), Failure> {
     let interrupt = Interrupt::listen();
-    serve(io::stdin().lock(), out, &interrupt.stop).map_err(|error| match error {
+    serve(BufReader::new(io::stdin()), out, &interrupt.stop).map_err(|error| match error {
         ServeError::NoOrder(what) => {
             Failure::usage(format!("wordline worker is for wordline sweep and wordline reproduce: {what}"))
         }

@@ -7,6 +7,7 @@ use super::monte_carlo::{self, AGES};
 use super::population::{Population, extremes, quantile};
 use super::sheet::{CYCLES, RETENTION, Sheet, line};
 use super::voltages;
+use crate::plot::Plot;
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::CellModel;
 
@@ -18,6 +19,45 @@ const MARKERS_KCYCLES: f64 = 4.0;
 const READ_KCYCLES: [f64; 6] = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0];
 /// Months at 30 degrees C after which blocks are read.
 const READ_MONTHS: [f64; 7] = [0.0, 0.25, 1.0, 3.0, 6.0, 9.0, 12.0];
+
+/// Names of the tables.
+const TABLES: [&str; 13] = [
+    "blocks",
+    "dead_blocks",
+    "n12",
+    "errors_over_time",
+    "retries",
+    "retries_by_retention",
+    "single_cells",
+    "rber_by_wordline",
+    "rber_by_retention",
+    "threshold_voltages",
+    "reference_shifts",
+    "max_reads",
+    "max_reads_of_block",
+];
+/// Names of plots that are not called as a table.
+const PLOTS: [&str; 7] = [
+    "lives",
+    "max_reads_one_wordline",
+    "max_reads_even",
+    "max_reads_by_mode",
+    "reference_shifts_by_cycles",
+    "reference_shifts_by_reads",
+    "reference_shifts_by_retention",
+];
+
+/// Names of all files in which what is measured may come: tables, plots, and what they were made from.
+pub fn files() -> Vec<String> {
+    let named = |ending: &'static str| TABLES.iter().map(move |stem| format!("{stem}.{ending}"));
+    let plots = TABLES.iter().chain(&PLOTS).flat_map(|stem| Plot::names(stem));
+    // A plot of a table's name has no numbers of its own.
+    let mut files: Vec<String> =
+        plots.chain(named("parquet")).chain(["provenance.json".to_owned()]).collect();
+    files.sort();
+    files.dedup();
+    files
+}
 
 /// All tables.
 pub fn measure(plan: &Plan) -> Result<Vec<Sheet>, ConfigErrors> {
@@ -240,4 +280,21 @@ fn single_cells(model: &CellModel, plan: &Plan) -> Sheet {
         "deviation_sigma",
     ];
     Sheet::new("single_cells", names, monte_carlo::count(model, plan.seed, plan.cells).into_iter().map(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_are_known_before_they_are_measured() {
+        let plan = Plan { chips: 2, blocks: 2, cells: 100, ..Plan::QUICK };
+        let known = files();
+        for sheet in measure(&plan).unwrap() {
+            let plots = sheet.plots().flat_map(|(stem, plot)| plot.files(stem)).map(|(name, _)| name);
+            for name in plots.chain([format!("{}.csv", sheet.name), format!("{}.parquet", sheet.name)]) {
+                assert!(known.contains(&name), "{name}");
+            }
+        }
+    }
 }

@@ -11,6 +11,9 @@ use ssd::nand::cell::{Block, CellModel, Damage};
 use ssd::rng::Rng;
 use ssd::sections::cell::Markers;
 
+/// How every fitted file begins.
+pub const BEGINS: &str = "# Markers of a block's age for ";
+
 /// Shortest part of their lives that blocks have behind them.
 const YOUNGEST: f64 = 0.25;
 /// Longest dwell of the mixed population, in minutes (calibration section 4.2).
@@ -183,7 +186,7 @@ fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
 pub fn toml(plan: &Plan, markers: &Markers) -> String {
     let Plan { part, seed, chips, blocks } = plan;
     let mut text = format!(
-        "# Markers of a block's age for {part}: least squares on {} blocks of {chips} chips, seed {seed}.\n# [F] by \
+        "{BEGINS}{part}: least squares on {} blocks of {chips} chips, seed {seed}.\n# [F] by \
          `wordline lab fit-markers`: blocks at 25 to 100 % of their lives, dwell log-uniform from 1 to 300 minutes\n# \
          (RealWear section 3.2.2); [A] where RealWear gives no number.\n\n[cell.markers]\n",
         chips * blocks

@@ -17,6 +17,9 @@ use ssd::nand::cell::{CellModel, CellPart};
 use ssd::rng::{Rng, mix};
 use ssd::sections::{ErrorModel, Errors};
 
+/// Name of the table of a fleet.
+pub const TABLE: &str = "fleet";
+
 /// Cycles between two looks at a block.
 const STEP: u32 = 50;
 /// Drives, one die each, that share the tables of their cells.
@@ -236,7 +239,7 @@ impl Fleet {
         self.outcomes.iter().flat_map(of).collect()
     }
 
-    /// The same as a table of numbers.
+    /// The same as a table of numbers, [`TABLE`].
     pub fn sheet(&self) -> Sheet {
         let rows = self.outcomes.iter().map(|it| {
             let [mean, least, most] = it.cycles;
@@ -260,7 +263,7 @@ impl Fleet {
             "dead_percent",
             "unused_percent",
         ];
-        Sheet::new("fleet", names, rows)
+        Sheet::new(TABLE, names, rows)
     }
 }
 

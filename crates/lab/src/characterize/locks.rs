@@ -9,6 +9,8 @@ use ssd::nand::cell::lock::{
 };
 use ssd::rng::Rng;
 
+/// Names of the tables and their plots.
+pub const PLOTS: [&str; 2] = ["page_locks", "block_locks"];
 /// Hours of a year.
 const YEAR_HOURS: f64 = 8_760.0;
 /// Flags that the paper looked at, of which none was lost (section 5.2.4).
@@ -208,14 +210,14 @@ impl Locks {
         });
         let block_names = ["voltage", "us", "volts", "volts_1_year", "volts_5_years"];
         vec![
-            Sheet::new("page_locks", page_names, pages).plot(
-                "page_locks",
+            Sheet::new(PLOTS[0], page_names, pages).plot(
+                PLOTS[0],
                 "Flag cells flipped (%)",
                 "Retention (years)",
                 candidates.map(of_page).collect(),
             ),
-            Sheet::new("block_locks", block_names, blocks).plot(
-                "block_locks",
+            Sheet::new(PLOTS[1], block_names, blocks).plot(
+                PLOTS[1],
                 "Threshold of the select line (V)",
                 "Retention (years)",
                 block_locks().filter(|lock| lock.is_locked(0.0)).map(of_block).collect(),

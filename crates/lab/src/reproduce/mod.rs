@@ -38,6 +38,7 @@ pub use experiment::{Experiment, Figure, FigureKind, Technique, Tolerances};
 pub(crate) use judged::{Judged, read_judged};
 pub use laboratory::{Found, Laboratory, What};
 pub use metrics::{METRICS, Metric};
+pub use output::BEGINS;
 pub use skew::Skew;
 pub use stored::JudgedAnew;
 pub use studies::{Open, Piece, PieceOrder, Step, Studies};

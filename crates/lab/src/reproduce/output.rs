@@ -7,6 +7,9 @@ use crate::number::digits;
 use crate::table::grid;
 use std::fmt::Write as _;
 
+/// How results begin.
+pub const BEGINS: &str = "# Written by `wordline reproduce`.\n";
+
 impl Finding {
     /// What is claimed, in words.
     pub fn claimed_text(&self) -> String {
@@ -115,7 +118,7 @@ impl Outcome {
 
     /// The whole outcome as TOML: seed, commit and date, claims, cells.
     pub fn toml(&self, date: Option<&str>) -> String {
-        let mut text = String::from("# Written by `wordline reproduce`.\n");
+        let mut text = String::from(BEGINS);
         let version = crate::result::version();
         let (version, commit) = version.split_once('+').unwrap_or((&version, ""));
         let [met, missed, not_judged] = self.counts();

@@ -2,14 +2,30 @@
 
 use super::{Order, Outcome, Run, SweepPlan, SweepTold};
 use crate::error::ReportError;
-use crate::files::{replace, replace_all};
+use crate::files::{is_hidden_work, note, owned, remove_left_behind, replace, write_set};
 use crate::job::JobError;
+use crate::places::{Force, Set, check_folder};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The sweep's own file in its folder, by which the folder is known.
 const NAME: &str = "sweep.toml";
+
+/// The folder in it with a file for each run that is done.
+const RUNS: &str = "runs";
+/// What sweeps are called in the lists of folders.
+const KIND: &str = "sweep";
+/// What is told of all runs, whatever was measured.
+const FILES: [&str; 5] = ["tables.txt", "tables.md", "tables.tex", "runs.csv", "runs.parquet"];
+
+/// Whether an entry of a folder is nothing of the user's: of a sweep that begins at the same time, or had just begun
+/// when it died.
+fn is_nothing(entry: &fs::DirEntry) -> bool {
+    let is_empty = |folder: &Path| fs::read_dir(folder).is_ok_and(|mut list| list.next().is_none());
+    let name = entry.file_name();
+    name.to_str().is_some_and(is_hidden_work) || name == RUNS && is_empty(&entry.path())
+}
 
 /// A folder that is, or will be, a sweep's.
 #[derive(Clone, Debug)]
@@ -53,24 +69,55 @@ impl Standing {
 impl Folder {
     /// Of that path; an error where something else than a sweep is.
     pub fn new(path: &Path) -> Result<Self, JobError> {
-        let is_empty = |folder: &Path| fs::read_dir(folder).map(|mut list| list.next().is_none());
-        if path.exists() && !path.join(NAME).is_file() && !is_empty(path).unwrap_or(false) {
-            let message = "found:   something that is not a sweep\n    allowed: a new or empty folder, or \
-                           that of a \
-                 sweep";
+        let folder = Folder { path: path.to_owned(), runs: path.join(RUNS) };
+        let is_new =
+            || fs::read_dir(path).map_or(!path.exists(), |list| list.flatten().all(|at| is_nothing(&at)));
+        // In this order: the list is the first that a sweep which begins at the same time writes.
+        if !is_new() && !folder.is_sweep() {
+            let message = "found:   something that is not a sweep\n    allowed: a new or empty folder, or that of a \
+                           sweep";
             return Err(JobError::new(format!("{}\n    {message}", path.display())));
         }
-        Ok(Folder { path: path.to_owned(), runs: path.join("runs") })
+        Ok(folder)
     }
 
-    /// Makes it where it is not there.
-    pub fn create(&self) -> Result<(), ReportError> {
-        fs::create_dir_all(&self.runs).map_err(|error| ReportError::new(&self.runs, "create", error))
+    /// Whether it is that of a sweep: its list says so, or what came of a run is in it, as before there were lists.
+    fn is_sweep(&self) -> bool {
+        let runs = || fs::read_dir(&self.runs).into_iter().flatten().flatten();
+        owned(&self.path, KIND).is_some() || runs().any(|at| Outcome::is_at(&at.path()))
     }
 
-    /// Writes the sweep's own file.
-    pub fn keep(&self, text: &str) -> Result<(), ReportError> {
-        replace(&self.path.join(NAME), text.as_bytes())
+    /// Makes it where it is not there, and keeps the sweep's own file in it. Parts of a sweep may begin at once, and die
+    /// at any time: the list comes first, by which it is known for ours.
+    pub fn create(&self, plan: &SweepPlan, text: &str, force: Force) -> Result<(), JobError> {
+        self.check(plan, text, force)?;
+        note(&self.path, KIND, [NAME].into_iter().chain(FILES))?;
+        fs::create_dir_all(&self.runs).map_err(|error| ReportError::new(&self.runs, "create", error))?;
+        remove_left_behind(&self.runs);
+        Ok(replace(&self.path.join(NAME), text.as_bytes())?)
+    }
+
+    /// Refuses files that are not ours, and the folder of another sweep: one with other runs alone.
+    fn check(&self, plan: &SweepPlan, text: &str, force: Force) -> Result<(), JobError> {
+        let place = self.path.display().to_string();
+        let names = [NAME].into_iter().chain(FILES).map(str::to_owned);
+        let names: Vec<String> = names.chain(SweepTold::figures()).collect();
+        let is_known = owned(&self.path, KIND).is_none() && self.is_sweep();
+        let set = Set { kind: KIND, what: "a sweep".to_owned(), names: &names, is_known };
+        // A sweep goes on in its own folder without being told to.
+        check_folder(&self.path, &place, &set, Force { is_given: true, ..force })?;
+        let is_edited = fs::read(self.path.join(NAME)).is_ok_and(|kept| kept != text.as_bytes());
+        let has_runs =
+            || fs::read_dir(&self.runs).is_ok_and(|list| list.flatten().any(|at| Outcome::is_at(&at.path())));
+        let is_other = || !plan.runs.iter().any(|run| self.file(run).exists());
+        if !force.is_given && is_edited && has_runs() && is_other() {
+            let name = force.name;
+            return Err(JobError::new(format!(
+                "{place}\n    found:   another sweep: its {NAME} differs, and none of its runs is one of this sweep's\n    \
+                 allowed: another folder, or {name} to put this sweep's tables in place of its own"
+            )));
+        }
+        Ok(())
     }
 
     /// The file of a run.
@@ -107,7 +154,7 @@ impl Folder {
 
     /// Writes what is told of all runs, and removes earlier figures of other metrics.
     pub fn tell(&self, told: &SweepTold<'_>) -> Result<(), ReportError> {
-        replace_all(&self.path, &told.files(), &told.figures()).map(drop)
+        write_set(&self.path, KIND, &told.files(), &SweepTold::figures()).map(drop)
     }
 }
 

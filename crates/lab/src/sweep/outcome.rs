@@ -56,6 +56,12 @@ impl Outcome {
         serde_json::from_str(&text).ok().filter(|outcome: &Outcome| outcome.id == id)
     }
 
+    /// Whether what came of some run is there.
+    pub(super) fn is_at(path: &Path) -> bool {
+        let id = path.file_stem().and_then(|stem| stem.to_str());
+        id.is_some_and(|id| Outcome::read(path, id).is_some())
+    }
+
     /// Writes it, as a whole or not at all.
     pub fn write(&self, path: &Path) -> Result<(), ReportError> {
         let text = serde_json::to_vec(self).map_err(|error| ReportError::new(path, "write", error))?;

@@ -89,7 +89,7 @@ impl<'a> SweepTold<'a> {
     }
 
     /// Names of all figures that a sweep may have: those of other metrics are of an earlier command.
-    pub fn figures(&self) -> Vec<String> {
+    pub fn figures() -> Vec<String> {
         scalar_keys().iter().flat_map(|metric| Plot::names(&stem(metric)).collect::<Vec<_>>()).collect()
     }
 

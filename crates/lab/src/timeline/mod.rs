@@ -32,6 +32,14 @@ pub struct TimelineSpec {
     pub to_ns: Option<u64>,
 }
 
+/// Whether a trace of Perfetto that begins so is one of ours: the tracks that only ours have come first.
+pub(crate) fn begins(head: &[u8]) -> bool {
+    wire::first_packets(head).is_some_and(|packets| {
+        let name = trace::TRACK_OF_OURS.as_bytes();
+        packets.windows(name.len()).any(|window| window == name)
+    })
+}
+
 /// A request that completed.
 #[derive(Clone, Copy, Debug)]
 struct Served {

@@ -31,9 +31,11 @@ const FLOW: [u32; 2] = [47, 48];
 /// Tracks, which are numbered from 1 on.
 const ROOT: u64 = 1;
 const REQUESTS: u64 = 2;
+/// A name that no other program gives to a track.
+pub(super) const TRACK_OF_OURS: &str = "units in the buffer, not yet in flash";
 const COUNTERS: [(u64, &str, &str); 4] = [
     (3, "free blocks", "blocks"),
-    (4, "units in the buffer, not yet in flash", "units"),
+    (4, TRACK_OF_OURS, "units"),
     (5, "requests in the drive", "requests"),
     (6, "write amplification", "1"),
 ];

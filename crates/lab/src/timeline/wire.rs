@@ -1,9 +1,10 @@
 //! The few messages of Perfetto's format that a timeline needs, by their field numbers
 //! (protos/perfetto/trace/trace_packet.proto and what it imports), and how protobuf writes fields.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use flate2::Compression;
+use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
 /// A message under way: its fields are written one behind the other, those of a message in it in their place.
@@ -118,10 +119,31 @@ impl<W: Write> Packets<W> {
     }
 }
 
+/// The beginning of the first packets that a file holds, if it begins as [`Packets`] writes one.
+pub(super) fn first_packets(head: &[u8]) -> Option<Vec<u8>> {
+    /// So much of them is looked at.
+    const LOOKED_AT: u64 = TOGETHER as u64;
+    let (key, rest) = varint(head)?;
+    let (_, rest) = varint(rest).filter(|_| key == u64::from(PACKET) << 3 | 2)?;
+    let (key, rest) = varint(rest)?;
+    let (_, rest) = varint(rest).filter(|_| key == u64::from(COMPRESSED) << 3 | 2)?;
+    let mut packets = Vec::new();
+    // What is cut off behind the first bytes ends in an error, which is none.
+    let _ = ZlibDecoder::new(rest).take(LOOKED_AT).read_to_end(&mut packets);
+    Some(packets)
+}
+
+/// A number that stands first, and what stands behind it.
+fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let length = bytes.iter().take(10).position(|byte| byte & 0x80 == 0)? + 1;
+    let digits = bytes[..length].iter().rev();
+    let value = digits.fold(0u64, |value, byte| value << 7 | u64::from(byte & 0x7f));
+    Some((value, &bytes[length..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
 
     /// Protobuf's own examples (its documentation, "Encoding"): 150, a text, a message in a message.
     #[test]

@@ -24,10 +24,12 @@ pub use kept::{Kept, read_kept};
 
 /// Sectors of a write that time is counted in.
 const WRITE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
-/// Columns of the table of versions.
-const TABLE: [&str; 5] = ["writes", "file", "valid", "invalid", "moved"];
-/// Columns of what units of flash hold.
-const KEPT: [&str; 7] = ["place", "unit", "version", "file", "class", "written_ns", "was_dead"];
+/// Name of the table of versions, and its columns.
+pub(crate) const TABLE_NAME: &str = "versions";
+pub(crate) const TABLE: [&str; 5] = ["writes", "file", "valid", "invalid", "moved"];
+/// Name of the table of what units of flash hold, and its columns.
+pub(crate) const KEPT_NAME: &str = "units";
+pub(crate) const KEPT: [&str; 7] = ["place", "unit", "version", "file", "class", "written_ns", "was_dead"];
 
 /// What is to be told of versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -208,7 +210,7 @@ impl Observer {
             (first..end.min(u64::from(units))).for_each(|lpn| book.hold(lpn as u32, place));
         }
         let ledger = Ledger::new(drive, config.units_per_page(), config.geometry.bits_per_cell, &mut book);
-        let table = spec.table.as_ref().map(|path| Rows::create(path, "versions", Column::numbers(&TABLE)));
+        let table = spec.table.as_ref().map(|path| Rows::create(path, TABLE_NAME, Column::numbers(&TABLE)));
         drive.record_chip_effects(true);
         Ok(Some(Box::new(Observer {
             book,
@@ -258,7 +260,7 @@ impl Observer {
             table.finish()?;
         }
         if let Some(path) = &self.keep {
-            let mut rows = Rows::create(path, "units", Column::numbers(&KEPT))?;
+            let mut rows = Rows::create(path, KEPT_NAME, Column::numbers(&KEPT))?;
             let is_there = |place: u32| {
                 let (block, page) = drive.contents().place_of(Pun(place));
                 page < drive.chips().programmed_pages(block)

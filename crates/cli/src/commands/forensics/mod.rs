@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::files::Replacement;
+use lab::files::FileLock;
 use lab::forensics::{Find, Forensics, Found, look, write_finds};
 use lab::job::files;
 use lab::{Job, Kept};
@@ -18,7 +18,7 @@ use ssd::config::Problem;
 use crate::failure::Failure;
 use crate::snapshots::restore;
 use crate::text::{Columns, thousands, wrapped};
-use lab::places::Places;
+use lab::places::{Force, Kind, Places, claim_file};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -74,6 +74,10 @@ pub struct ForensicsArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
+    /// Replace earlier finds
+    #[arg(long, requires = "out")]
+    force: bool,
+
     /// Print JSON instead of tables
     #[arg(long)]
     json: bool,
@@ -90,7 +94,7 @@ struct Look {
 pub fn run(args: &ForensicsArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let minutes = args.minutes()?;
     args.check_numbers()?;
-    args.check_places()?;
+    let _lock = args.claim_places()?;
     let looks = (0..args.snapshots.len()).map(|number| args.look(number, minutes));
     let looks: Vec<Look> = looks.collect::<Result<_, _>>()?;
     match (args.json, looks.as_slice()) {
@@ -214,8 +218,8 @@ impl ForensicsArgs {
         }
     }
 
-    /// Nothing that is read is written, and the place for finds can be written to.
-    fn check_places(&self) -> Result<(), Failure> {
+    /// The place for finds, for this command alone: nothing that is read is written, and nothing is lost by it.
+    fn claim_places(&self) -> Result<Option<FileLock>, Failure> {
         let mut places = Places::default();
         for snapshot in &self.snapshots {
             places.reads("the snapshot", snapshot);
@@ -226,18 +230,11 @@ impl ForensicsArgs {
             places.reads("--versions", path);
         }
         places.prints(std::io::stdout());
-        let Some(path) = &self.out else { return Ok(places.check()?) };
+        let Some(path) = &self.out else { return Ok(places.check().map(|()| None)?) };
         places.writes("--out", path);
         places.check()?;
         crate::text::check_table("--out", path)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(Failure::file(path, "write the finds", &"its folder does not exist"));
-        }
-        if path.is_file() || !path.exists() {
-            Replacement::create(path).map_err(|error| Failure::file(path, "write the finds", &error))?;
-        }
-        Ok(())
+        Ok(claim_file(path, Kind::Finds, "write the finds", Force::flag(self.force))?)
     }
 }
 

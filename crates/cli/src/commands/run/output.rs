@@ -4,8 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::files::{FolderLock, Replacement, replace, stage_drive};
-use lab::result::FILE_NAME;
+use lab::files::{FileLock, FolderLock, Replacement, replace, stage_drive};
 use lab::{RunResult, TimelineSpec, report};
 use ssd::Drive;
 use workload::Spec;
@@ -17,7 +16,7 @@ use lab::job::is_config;
 
 use crate::failure::Failure;
 use crate::text::{check_table, parse_time, time};
-use lab::places::{Places, check_file};
+use lab::places::{Force, Kind, Places, claim_file};
 
 /// What a failure says of a snapshot that cannot be saved.
 const SAVING: &str = "write the snapshot";
@@ -31,8 +30,8 @@ pub struct OutputArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Replace the result of an earlier run in that folder
-    #[arg(long, requires = "out")]
+    /// Replace what earlier runs have written there: the result in that folder, files of the same kind
+    #[arg(long)]
     pub force: bool,
 
     /// Write one row per request to this file: .csv, .csv.zst (compressed) or .parquet
@@ -127,25 +126,33 @@ impl OutputArgs {
     }
 }
 
+/// What a run writes, which is its own meanwhile.
+pub(super) struct Claims {
+    _folder: Option<FolderLock>,
+    _files: Vec<FileLock>,
+}
+
 impl Run {
-    /// Can results be written where they are wanted, and is nothing lost by it? Asked before the work, not after. The
-    /// folder of `--out` is this run's as long as what is returned lives.
-    pub(super) fn claim_places(&self, spec: Option<&Spec>) -> Result<Option<FolderLock>, Failure> {
+    /// Can results be written where they are wanted, and is nothing lost by it? Asked before the work, not after. They
+    /// are this run's as long as what is returned lives.
+    pub(super) fn claim_places(&self, spec: Option<&Spec>) -> Result<Claims, Failure> {
         self.places(spec).check()?;
         self.output.check_names()?;
-        let lock = match &self.output.out {
-            Some(folder) => Some(self.claim_folder(folder)?),
-            None => None,
-        };
+        let force = Force::flag(self.output.force);
+        let claim =
+            |folder: &PathBuf| report::claim_run(folder, &format!("--out {}", folder.display()), force);
+        let folder = self.output.out.as_ref().map(claim).transpose()?;
+        let output = &self.output;
         let files = [
-            (&self.output.request_log, "write the request log"),
-            (&self.output.fio_json, "write the result in fio's layout"),
-            (&self.output.timeline, "write the timeline"),
-            (&self.output.versions, "write the versions of files"),
-            (&self.output.keep_versions, "write the contents of flash units"),
-            (&self.measurement.save_snapshot, SAVING),
+            (&output.request_log, Kind::RequestLog, "write the request log"),
+            (&output.fio_json, Kind::FioJson, "write the result in fio's layout"),
+            (&output.timeline, Kind::Timeline, "write the timeline"),
+            (&output.versions, Kind::Versions, "write the versions of files"),
+            (&output.keep_versions, Kind::KeptVersions, "write the contents of flash units"),
+            (&self.measurement.save_snapshot, Kind::Snapshot, SAVING),
         ];
-        for (path, action) in files {
+        let mut locks = Vec::new();
+        for (path, kind, action) in files {
             let Some(path) = path else { continue };
             // Nobody has named that file.
             let config = files::beside(path);
@@ -153,9 +160,9 @@ impl Run {
                 let message = "it exists, but the snapshot that it belongs to does not";
                 return Err(Failure::file(&config, "write the snapshot's configuration", &message));
             }
-            check_file(path, action)?;
+            locks.extend(claim_file(path, kind, action, force)?);
         }
-        Ok(lock)
+        Ok(Claims { _folder: folder, _files: locks })
     }
 
     /// Everything that the run reads and writes.
@@ -192,31 +199,6 @@ impl Run {
             places.writes("the configuration beside --save-snapshot,", &files::beside(path));
         }
         places
-    }
-
-    /// The folder of results, for this run alone.
-    fn claim_folder(&self, folder: &Path) -> Result<FolderLock, Failure> {
-        let lock = FolderLock::take(folder).map_err(Failure::from)?;
-        files::check(&folder.join(FILE_NAME), "read")?;
-        if report::holds_a_run(folder) && !self.output.force {
-            let what = RunResult::load(folder).map_or("a result".to_owned(), |result| {
-                format!("the result of a run, {:?}, of {} requests", result.name, result.requests_served)
-            });
-            return Err(Failure::usage(format!(
-                "--out {}\n    found:   {what}\n    allowed: another folder, or --force to replace that",
-                folder.display()
-            )));
-        }
-        let mut names = report::run_files().into_iter().chain(report::comparison_files());
-        if let Some(name) = names.find(|name| !self.output.force && folder.join(name).exists()) {
-            return Err(Failure::usage(format!(
-                "--out {}\n    found:   {name}, which does not belong to a run and might be replaced\n    \
-                 allowed: another \
-                 folder, or --force to replace it",
-                folder.display()
-            )));
-        }
-        Ok(lock)
     }
 
     /// What tables call the run.

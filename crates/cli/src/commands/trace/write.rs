@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::files::Replacement;
+use lab::files::{FileLock, Replacement};
 use workload::Spec;
 use workload::convert::{Packing, TargetInfo, TraceWriter, Written, targets};
 
@@ -12,7 +12,7 @@ use super::{Input, for_each};
 use crate::failure::Failure;
 use crate::text::thousands;
 use crate::workload_args::set;
-use lab::places::Places;
+use lab::places::{Force, Kind, Places, claim_file};
 
 /// Examples of `convert`.
 const CONVERT_EXAMPLES: &str = "\
@@ -60,7 +60,7 @@ struct Output {
     #[arg(long, value_name = "FORMAT", default_value = "wordline")]
     to: String,
 
-    /// Replace the file if it exists
+    /// Replace an earlier trace in that format
     #[arg(long, requires = "out")]
     force: bool,
 }
@@ -158,6 +158,13 @@ pub fn cut(args: &Cut, out: &mut dyn Write) -> Result<(), Failure> {
     write(&args.input, &args.output, out)
 }
 
+/// The file, for this command alone.
+struct Claimed<'a> {
+    path: &'a Path,
+    file: Replacement,
+    _lock: Option<FileLock>,
+}
+
 impl Output {
     fn target(&self) -> Result<&'static TargetInfo, Failure> {
         let names: Vec<&str> = targets().iter().map(|target| target.name).collect();
@@ -166,19 +173,17 @@ impl Output {
     }
 
     /// The file, unless it is standard output, where it can be written and nothing is lost by it.
-    fn claim(&self, spec: &Spec) -> Result<Option<(&Path, Replacement)>, Failure> {
+    fn claim(&self, spec: &Spec, target: &'static TargetInfo) -> Result<Option<Claimed<'_>>, Failure> {
         let mut places = Places::default();
         places.reads_workload(spec);
         places.prints(std::io::stdout());
         let Some(path) = &self.out else { return Ok(places.check().map(|()| None)?) };
         places.writes("--out", path);
         places.check()?;
-        if path.is_file() && !self.force {
-            let allowed = "another file, or --force to replace it";
-            return Err(Failure::usage(format!("--out {}: it exists; allowed: {allowed}", path.display())));
-        }
-        let file = Replacement::create(path).map_err(|e| Failure::file(path, "write the trace", &e))?;
-        Ok(Some((path, file)))
+        let action = "write the trace";
+        let lock = claim_file(path, Kind::Trace(target), action, Force::flag(self.force))?;
+        let file = Replacement::create(path).map_err(|e| Failure::file(path, action, &e))?;
+        Ok(Some(Claimed { path, file, _lock: lock }))
     }
 }
 
@@ -188,8 +193,8 @@ fn write(input: &Input, output: &Output, out: &mut dyn Write) -> Result<(), Fail
 
 fn write_spec(spec: &Spec, output: &Output, out: &mut dyn Write) -> Result<(), Failure> {
     let target = output.target()?;
-    match output.claim(spec)? {
-        Some((path, file)) => {
+    match output.claim(spec, target)? {
+        Some(Claimed { path, file, _lock }) => {
             let fail = |error: io::Error| Failure::file(path, "write the trace", &error);
             let (file, notes) = copy(spec, target, Packing::of(path), file, &fail)?;
             file.commit().map_err(fail)?;

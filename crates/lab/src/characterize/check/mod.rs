@@ -18,6 +18,9 @@ use ssd::config::ConfigErrors;
 use ssd::nand::cell::CellModel;
 use std::fmt::Write as _;
 
+/// How what is measured begins as TOML.
+pub const BEGINS: &str = "# Written by `wordline lab check";
+
 /// The parts that the check measures.
 pub const PARTS: [&str; 5] = ["tlc_48l", "slc", "mlc", "mlc_hire", "qlc"];
 
@@ -295,7 +298,7 @@ impl Check {
     /// The table as TOML, with what it was made from; `date` is not known here and goes in if given.
     pub fn toml(&self, date: Option<&str>) -> String {
         let (plan, [met, missed, open]) = (&self.plan, self.counts());
-        let mut text = String::from("# Written by `wordline lab check --out DIR`.\n");
+        let mut text = format!("{BEGINS} --out DIR`.\n");
         let _ = writeln!(text, "version = {:?}", env!("CARGO_PKG_VERSION"));
         let _ = writeln!(text, "commit = {:?}", env!("WORDLINE_COMMIT"));
         if let Some(date) = date {

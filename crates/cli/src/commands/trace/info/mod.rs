@@ -8,15 +8,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lab::Plot;
-use lab::files::{FolderLock, replace_all};
-use lab::report::workload_plots;
+use lab::files::write_set;
+use lab::report::{WORKLOAD_PLOTS, workload_plots};
 use workload::analysis::{Analysis, Analyzer, Options};
 use workload::{ReadBuffer, SECTOR_BYTES, SourceReport, Spec};
 
 use super::{Input, for_each};
 use crate::failure::Failure;
 use crate::workload_args::size;
-use lab::places::Places;
+use lab::places::{Force, Places, Set, claim_folder};
 
 /// Examples for the help text.
 const EXAMPLES: &str = "\
@@ -34,6 +34,9 @@ const TOP_PERCENT: [f64; 3] = [1.0, 5.0, 20.0];
 const PERCENTILES: [f64; 3] = [10.0, 50.0, 90.0];
 /// Pages of a read buffer, unless the user says otherwise.
 const BUFFER_PAGE: &str = "8KiB";
+
+/// What the plots are called in the list of their folder.
+const PLOTS: &str = "trace info";
 
 /// Flags of `trace info`.
 #[derive(Args, Debug)]
@@ -53,6 +56,10 @@ pub struct Info {
     /// Write plots (SVG, PDF, CSV) to this folder: miss ratio, rate, popularity, rewrites, updates
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
+
+    /// Replace earlier plots there
+    #[arg(long, requires = "plots")]
+    force: bool,
 
     /// Report the hit ratio of an LRU read buffer of one size, or several such as 64MiB,256MiB
     #[arg(long, value_name = "SIZES", value_delimiter = ',')]
@@ -98,12 +105,15 @@ pub fn run(args: &Info, out: &mut dyn Write) -> Result<(), Failure> {
     let spec = args.input.spec()?;
     let mut analyzer = Analyzer::new(args.options()?);
     let mut buffers = args.buffers()?;
+    let names: Vec<String> = WORKLOAD_PLOTS.iter().flat_map(|stem| Plot::names(stem)).collect();
     let lock = args.plots.as_deref().map(|folder| {
         let mut places = Places::default();
         places.prints(std::io::stdout());
         places.writes("--plots", folder);
         places.check()?;
-        FolderLock::take(folder).map_err(Failure::from)
+        let set = Set { kind: PLOTS, what: "plots of a workload".to_owned(), names: &names, is_known: false };
+        let place = format!("--plots {}", folder.display());
+        Ok::<_, Failure>(claim_folder(folder, &place, &set, Force::flag(args.force))?)
     });
     let _lock = lock.transpose()?;
     let mut seen = 0;
@@ -128,8 +138,7 @@ pub fn run(args: &Info, out: &mut dyn Write) -> Result<(), Failure> {
     let Some(folder) = &args.plots else { return Ok(()) };
     let plots = workload_plots(&found.analysis);
     let files: Vec<_> = plots.iter().flat_map(|(stem, plot)| plot.files(stem)).collect();
-    let names: Vec<_> = plots.iter().flat_map(|(stem, _)| Plot::names(stem)).collect();
-    replace_all(folder, &files, &names).map(drop).map_err(Failure::from)
+    write_set(folder, PLOTS, &files, &names).map(drop).map_err(Failure::from)
 }
 
 impl Info {

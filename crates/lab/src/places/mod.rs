@@ -1,12 +1,18 @@
 //! What a command reads and writes: nothing of the user's is overwritten by it, and no output by another.
 
+mod claim;
+mod kind;
+
+pub use claim::{Force, Set, check_folder, claim_file, claim_folder};
+pub use kind::Kind;
+
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use workload::{STANDARD_INPUT, Spec};
 
-use crate::files::{Identity, Replacement, resolve};
+use crate::files::{Identity, resolve};
 use crate::job::JobError;
 
 /// One file or folder.
@@ -15,22 +21,6 @@ struct Place {
     what: String,
     path: PathBuf,
     identity: Option<Identity>,
-}
-
-/// Can a file be written there, when the work is done? Asked before.
-pub fn check_file(path: &Path, action: &str) -> Result<(), JobError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_some_and(|folder| !folder.is_dir()) {
-        return Err(JobError::file(path, action, &"its folder does not exist"));
-    }
-    if path.is_dir() {
-        return Err(JobError::file(path, action, &"it is a folder"));
-    }
-    // Pipes and devices are opened when there is something to write.
-    if path.is_file() || !path.exists() {
-        Replacement::create(path).map_err(|error| JobError::file(path, action, &error))?;
-    }
-    Ok(())
 }
 
 /// All files of a command.

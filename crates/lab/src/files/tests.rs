@@ -1,0 +1,223 @@
+//! What is there as a whole or not at all, locked, and left behind.
+
+use super::*;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder for a test")
+}
+
+#[test]
+fn a_file_that_fails_leaves_the_old_one() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    replace(&path, b"old").unwrap();
+    let mut next = Replacement::create(&path).unwrap();
+    next.write_all(b"new, but not wh").unwrap();
+    drop(next);
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    replace(&path, b"new").unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+/// A drive whose snapshot nobody can go on from is not saved, and what was there stays.
+#[test]
+fn a_drive_that_cannot_be_read_back_is_not_saved() {
+    let folder = folder();
+    let path = folder.path().join("drive");
+    let mut config = DriveConfig::default();
+    (config.geometry.channels, config.geometry.chips_per_channel) = (1, 1);
+    let drive = Drive::new(&config).unwrap();
+    stage_drive(&path, &drive, &config).unwrap().commit().unwrap();
+    let saved = std::fs::read(&path).unwrap();
+    assert!(Drive::restore(&config, &saved).is_ok());
+    let mut other = config.clone();
+    other.drive.seed += 1;
+    let error = stage_drive(&path, &drive, &other).unwrap_err().to_string();
+    assert!(error.contains("cannot be read back") && error.contains("configuration"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), saved);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn links_are_followed_and_rights_kept() {
+    let folder = folder();
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    std::os::unix::fs::symlink("file", &link).unwrap();
+    assert_eq!(Identity::of(&link), Identity::of(&file));
+    assert!(matches!(Identity::of(&file), Some(Identity::Named(_))));
+    replace(&link, b"first").unwrap();
+    std::fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+    replace(&link, b"second").unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(std::fs::read(&file).unwrap(), b"second");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(Identity::of(&link), Identity::of(&file));
+    assert!(matches!(Identity::of(&file), Some(Identity::Existing(..))));
+}
+
+#[test]
+fn one_file_has_one_identity_whatever_it_is_called() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("sub")).unwrap();
+    std::os::unix::fs::symlink("sub", at("other")).unwrap();
+    assert_eq!(Identity::of(&at("sub/new")), Identity::of(&at("other/new")));
+    assert_eq!(Identity::of(&at("sub/new")), Identity::of(&at("sub/../sub/./new")));
+    assert_ne!(Identity::of(&at("sub/new")), Identity::of(&at("new")));
+    assert_eq!(Identity::of(&at("no/such/../new")), Identity::of(&at("no/new")));
+    std::fs::write(at("file"), "").unwrap();
+    std::fs::hard_link(at("file"), at("hard")).unwrap();
+    assert_eq!(Identity::of(&at("file")), Identity::of(&at("hard")));
+    assert_eq!(Identity::of(Path::new("/dev/null")), None);
+}
+
+#[test]
+fn a_folder_is_locked_once_and_goes_if_it_stays_empty() {
+    let folder = folder();
+    let inner = folder.path().join("a/b");
+    let lock = FolderLock::take(&inner).unwrap();
+    let second = FolderLock::take(&inner).unwrap_err();
+    let by = format!("another run is writing to this folder (process {} on ", std::process::id());
+    assert!(second.to_string().contains(&by), "{second}");
+    drop(lock);
+    assert!(!folder.path().join("a").exists());
+    let lock = FolderLock::take(&inner).unwrap();
+    replace(&inner.join("file"), b"kept").unwrap();
+    drop(lock);
+    assert_eq!(std::fs::read_dir(&inner).unwrap().count(), 1);
+}
+
+#[test]
+fn a_set_of_files_is_the_old_or_the_new() {
+    let folder = folder();
+    let set = |text: &str| vec![("a".to_owned(), text.into()), ("b".to_owned(), text.into())];
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    replace_all(folder.path(), &set("old"), &[]).unwrap();
+    std::fs::write(folder.path().join("gone"), "").unwrap();
+    // A folder in the place of a file cannot be replaced.
+    let mut wrong = set("new");
+    wrong.push(("c".to_owned(), Vec::new()));
+    std::fs::create_dir(folder.path().join("c")).unwrap();
+    let error = replace_all(folder.path(), &wrong, &["gone".to_owned()]).unwrap_err().to_string();
+    assert!(error.contains("nothing was replaced"), "{error}");
+    assert_eq!((read("a"), read("b"), read("gone")), ("old".into(), "old".into(), String::new()));
+    replace_all(folder.path(), &set("new"), &["gone".to_owned(), "a".to_owned()]).unwrap();
+    assert_eq!((read("a"), read("b")), ("new".into(), "new".into()));
+    assert!(!folder.path().join("gone").exists());
+}
+
+#[test]
+fn where_nothing_was_what_can_be_written_is_kept() {
+    let folder = folder();
+    let place = folder.path().join("new");
+    let set = vec![("a".to_owned(), b"kept".to_vec()), ("no/such/folder".to_owned(), Vec::new())];
+    let error = replace_all(&place, &set, &[]).unwrap_err().to_string();
+    assert!(error.contains("missing there: no/such/folder"), "{error}");
+    assert_eq!(std::fs::read(place.join("a")).unwrap(), b"kept");
+}
+
+/// Names in a folder, hidden ones too.
+fn names(folder: &Path) -> Vec<String> {
+    let list = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        list.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_a_dead_process_left_goes_and_what_lives_stays() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let host = lock::part_prefix();
+    std::fs::write(at(&format!("{host}dead.part")), "half").unwrap();
+    std::fs::write(at(".wordline-dead.csv.lock"), "process 1 on here").unwrap();
+    // Files of others, and of machines that may well be alive.
+    let kept = [".wordline-else.where-x.part", ".part", "mine.part", ".wordline.files", "wordline-a.lock"];
+    kept.iter().for_each(|name| std::fs::write(at(name), "mine").unwrap());
+    std::os::unix::fs::symlink("mine.part", at(&format!("{host}link.part"))).unwrap();
+    let mut alive = Replacement::create(&at("file")).unwrap();
+    alive.write_all(b"whole").unwrap();
+    let lock = FileLock::take(&at("file")).unwrap();
+    let other = FileLock::take(&at("other")).unwrap();
+    alive.commit().unwrap();
+    drop((lock, other));
+    let mut expected = vec!["file".to_owned(), format!("{host}link.part")];
+    expected.extend(kept.map(str::to_owned));
+    expected.sort();
+    assert_eq!(names(folder.path()), expected);
+    assert_eq!(std::fs::read(at("file")).unwrap(), b"whole");
+}
+
+#[test]
+fn a_file_is_written_by_one_run_at_a_time() {
+    let folder = folder();
+    let path = folder.path().join("x".repeat(250));
+    let lock = FileLock::take(&path).unwrap();
+    let second = FileLock::take(&path).unwrap_err().to_string();
+    assert!(second.contains("another run is writing this file (process"), "{second}");
+    drop(lock);
+    FileLock::take(&path).unwrap();
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn parts_of_one_piece_of_work_share_a_folder() {
+    let folder = folder();
+    let parts = [FolderLock::share(folder.path()).unwrap(), FolderLock::share(folder.path()).unwrap()];
+    assert!(FolderLock::take(folder.path()).is_err());
+    let [first, second] = parts;
+    drop(first);
+    assert!(FolderLock::take(folder.path()).is_err(), "the second has it still");
+    drop(second);
+    drop(FolderLock::take(folder.path()).unwrap());
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_lock_is_a_regular_file() {
+    let folder = folder();
+    let target = folder.path().join("mine");
+    std::fs::write(&target, "mine").unwrap();
+    std::os::unix::fs::symlink(&target, folder.path().join(".wordline.lock")).unwrap();
+    let error = FolderLock::take(folder.path()).unwrap_err();
+    assert!(error.action == "create" && error.to_string().contains(".wordline.lock in it"), "{error}");
+    assert_eq!(std::fs::read(&target).unwrap(), b"mine");
+    std::fs::remove_file(folder.path().join(".wordline.lock")).unwrap();
+    std::fs::create_dir(folder.path().join(".wordline.lock")).unwrap();
+    FolderLock::take(folder.path()).unwrap_err();
+}
+
+#[test]
+fn a_set_replaces_its_own_files_alone() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let set =
+        |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), b"ours".to_vec())).collect::<Vec<_>>();
+    write_set(folder.path(), "run", &set(&["a", "b"]), &[]).unwrap();
+    std::fs::write(at("c"), "mine").unwrap();
+    std::fs::write(at("d"), "mine").unwrap();
+    // `d` came after what was claimed; `c` is of a name that this kind may write, but nobody of it has.
+    let error = write_set(folder.path(), "run", &set(&["a", "d"]), &[]).unwrap_err().to_string();
+    assert!(error.contains("d was put there meanwhile"), "{error}");
+    write_set(folder.path(), "run", &set(&["a"]), &["b".to_owned(), "c".to_owned()]).unwrap();
+    assert!(!at("b").exists() && at("c").exists());
+    let ours = owned(folder.path(), "run").unwrap();
+    assert!(ours.contains("a") && !ours.contains("c") && owned(folder.path(), "sweep").is_none());
+}
+
+/// The system's own reason, not what the library calls it.
+#[test]
+fn what_is_denied_is_told_as_the_system_tells_it() {
+    let folder = folder();
+    let error = Replacement::create(&folder.path().join("no/such/file")).unwrap_err().to_string();
+    assert!(error.contains("No such file or directory (os error 2)"), "{error}");
+    let long = Replacement::create(&folder.path().join("x".repeat(300))).unwrap().commit().unwrap_err();
+    assert!(long.to_string().contains("os error 36"), "{long}");
+    let error = replace(Path::new("/proc/self/nothing"), b"").unwrap_err().to_string();
+    assert!(error.contains("os error") && !error.contains("uncategorized"), "{error}");
+    assert!(File::open(folder.path()).is_ok());
+}

@@ -1,0 +1,115 @@
+//! Outputs are claimed before the work: one run writes each, and what is there is replaced only if another command of
+//! the same kind has written it, and the user says so.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use super::Kind;
+use crate::error::ReportError;
+use crate::files::{FileLock, FolderLock, Replacement, owned};
+use crate::job::JobError;
+
+/// How the user says that earlier results may be replaced, as a message names it.
+#[derive(Clone, Copy, Debug)]
+pub struct Force {
+    /// Whether it was said.
+    pub is_given: bool,
+    /// What to say.
+    pub name: &'static str,
+}
+
+impl Force {
+    /// By the flag `--force`.
+    pub fn flag(is_given: bool) -> Self {
+        Force { is_given, name: "--force" }
+    }
+
+    /// By Python's keyword `force`.
+    pub fn keyword(is_given: bool) -> Self {
+        Force { is_given, name: "force=True" }
+    }
+}
+
+impl From<ReportError> for JobError {
+    fn from(error: ReportError) -> Self {
+        // Another run that holds a lock is nothing that the user has said wrongly.
+        JobError { is_work: error.action == "lock", ..JobError::new(error.to_string()) }
+    }
+}
+
+/// Can a file of that kind be written there when the work is done, and is nothing lost by it? It is this command's as
+/// long as what is returned lives; nothing is returned for devices and pipes, which can be shared. `action` is what a
+/// message says is done, such as `write the request log`; an empty file may be replaced.
+pub fn claim_file(path: &Path, kind: Kind, action: &str, force: Force) -> Result<Option<FileLock>, JobError> {
+    let refused = |error: &dyn Display| JobError::file(path, action, error);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        return Err(refused(&"its folder does not exist"));
+    }
+    if path.is_dir() {
+        return Err(refused(&"it is a folder"));
+    }
+    // Pipes and devices are opened when there is something to write.
+    if path.exists() && !path.is_file() {
+        return Ok(None);
+    }
+    // First, for what it says is the system's own reason.
+    Replacement::create(path).map_err(|error| refused(&error))?;
+    let lock = FileLock::take(path)?;
+    if path.metadata().is_ok_and(|found| found.len() > 0) {
+        let (what, name) = (kind.what(), force.name);
+        let wrong = match (kind.is(path), force.is_given) {
+            (true, true) => None,
+            (true, false) => Some((what, format!("another file, or {name} to replace it"))),
+            (false, _) => Some((
+                format!("a file that is not {what}"),
+                format!("another file; {name} replaces only {}", kind.what()),
+            )),
+        };
+        if let Some((found, allowed)) = wrong {
+            return Err(refused(&format!("it exists\n    found:   {found}\n    allowed: {allowed}")));
+        }
+    }
+    Ok(Some(lock))
+}
+
+/// Files that a kind of command writes to a folder.
+pub struct Set<'a> {
+    /// The kind's name in the folder's list.
+    pub kind: &'static str,
+    /// What they are together, as messages say it: `the result of a run`.
+    pub what: String,
+    /// Names of all that it may write.
+    pub names: &'a [String],
+    /// Whether all files of these names are of this kind even where no list says so: they came with one that is.
+    pub is_known: bool,
+}
+
+/// Can these files be written to the folder when the work is done, and is nothing lost by it? The folder is this
+/// command's as long as what is returned lives. `place` is what messages call it: `--out DIR`.
+pub fn claim_folder(folder: &Path, place: &str, set: &Set<'_>, force: Force) -> Result<FolderLock, JobError> {
+    let lock = FolderLock::take(folder)?;
+    check_folder(folder, place, set, force)?;
+    Ok(lock)
+}
+
+/// The same of a folder that is locked already.
+pub fn check_folder(folder: &Path, place: &str, set: &Set<'_>, force: Force) -> Result<(), JobError> {
+    let owned = owned(folder, set.kind);
+    // A link that leads nowhere is there, too.
+    let is_there = |name: &&String| folder.join(name).symlink_metadata().is_ok();
+    let is_ours = |name: &String| owned.as_ref().map_or(set.is_known, |owned| owned.contains(name));
+    let there: Vec<&String> = set.names.iter().filter(is_there).collect();
+    let refused = |found: &str, allowed: &str| {
+        JobError::new(format!("{place}\n    found:   {found}\n    allowed: {allowed}"))
+    };
+    if let Some(name) = there.iter().find(|name| !is_ours(name)) {
+        let (what, name_of_force) = (&set.what, force.name);
+        let found = format!("{name}, which would be replaced and is no part of {what}");
+        return Err(refused(&found, &format!("another folder ({name_of_force} does not replace it)")));
+    }
+    if !there.is_empty() && !force.is_given {
+        return Err(refused(&set.what, &format!("another folder, or {} to replace that", force.name)));
+    }
+    Ok(())
+}

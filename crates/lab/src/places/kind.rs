@@ -1,0 +1,136 @@
+//! What a file is that a command writes, and how it is told from every other file.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use workload::convert::TargetInfo;
+use workload::{Recorded, SECTOR_BYTES, Spec};
+
+use crate::compare::metric_keys;
+use crate::job::GENERATOR_SPACE_BYTES;
+use crate::page::BEGINS;
+use crate::{fio_json, forensics, request_log, timeline, versions};
+
+/// Bytes of a file by which it is known.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// Kinds of files that are written under a name which the user gives.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// A row for each request.
+    RequestLog,
+    /// A row for each time that a file's versions changed.
+    Versions,
+    /// What each unit of flash holds.
+    KeptVersions,
+    /// What a thief finds.
+    Finds,
+    /// A result as fio writes it.
+    FioJson,
+    /// A trace of Perfetto.
+    Timeline,
+    /// A drive; its configuration lies beside it.
+    Snapshot,
+    /// A page for a browser.
+    Report,
+    /// A row for each result.
+    Comparison,
+    /// Requests in a format that traces are written in.
+    Trace(&'static TargetInfo),
+    /// What a program did to files.
+    Capture,
+}
+
+impl Kind {
+    /// What it is, as messages say it.
+    pub fn what(self) -> String {
+        let what = match self {
+            Kind::RequestLog => "a request log",
+            Kind::Versions => "a table of versions",
+            Kind::KeptVersions => "a table of what flash holds",
+            Kind::Finds => "a table of finds",
+            Kind::FioJson => "a result of ours in fio's layout",
+            Kind::Timeline => "a timeline of ours",
+            Kind::Snapshot => "a snapshot",
+            Kind::Report => "a report",
+            Kind::Comparison => "a table of results",
+            Kind::Trace(target) => return format!("a trace in the format {}", target.name),
+            Kind::Capture => "a capture",
+        };
+        what.to_owned()
+    }
+
+    /// Whether a file holds one, by how it begins.
+    pub fn is(self, path: &Path) -> bool {
+        let begins = |with: &[u8]| head(path).is_some_and(|head| head.starts_with(with));
+        match self {
+            Kind::RequestLog => is_table(path, request_log::NAME, &request_log::first_columns()),
+            Kind::Versions => is_table(path, versions::TABLE_NAME, &versions::TABLE.join(",")),
+            Kind::KeptVersions => is_table(path, versions::KEPT_NAME, &versions::KEPT.join(",")),
+            Kind::Finds => is_table(path, forensics::NAME, &forensics::FINDS.join(",")),
+            Kind::FioJson => head(path).is_some_and(|head| fio_json::begins(&head)),
+            Kind::Timeline => head(path).is_some_and(|head| timeline::begins(&head)),
+            Kind::Snapshot => begins(&ssd::snapshot::MAGIC),
+            Kind::Report => begins(BEGINS.as_bytes()),
+            Kind::Comparison => head(path).is_some_and(|head| compares(&head)),
+            Kind::Trace(target) => is_trace(path, target.name),
+            Kind::Capture => workload::capture::is_capture(path),
+        }
+    }
+}
+
+/// The first bytes of a file as they are, or as far as it can be read.
+fn head(path: &Path) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// Whether a table begins with these columns, or is one of Parquet that has that name.
+fn is_table(path: &Path, name: &str, columns: &str) -> bool {
+    let Some(head) = head(path) else { return false };
+    if head.starts_with(b"PAR1") {
+        return is_parquet(path, name);
+    }
+    let mut text = Vec::new();
+    // What is cut off behind the first bytes ends in an error, which is none.
+    match zstd::stream::read::Decoder::new(&head[..]) {
+        Ok(packed) if head.starts_with(&ZSTD) => _ = packed.take(HEAD_BYTES).read_to_end(&mut text),
+        _ => text = head,
+    }
+    text.starts_with(columns.as_bytes())
+}
+
+/// First bytes of what Zstandard has packed (RFC 8878, 3.1.1).
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+#[cfg(feature = "parquet")]
+fn is_parquet(path: &Path, name: &str) -> bool {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let reader = File::open(path).ok().and_then(|file| SerializedFileReader::new(file).ok());
+    reader.is_some_and(|reader| reader.metadata().file_metadata().schema().name() == name)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn is_parquet(_: &Path, _: &str) -> bool {
+    false
+}
+
+/// Whether the first row names runs, and nothing but what is compared of them.
+fn compares(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let mut columns = line.trim_end().split(',');
+    let keys = metric_keys();
+    let is_known = |column: &str| column.contains('.') || keys.iter().any(|key| key == column);
+    columns.next() == Some("run") && line.contains(',') && columns.all(is_known)
+}
+
+/// Whether it is a trace that is recognised as one of that format.
+fn is_trace(path: &Path, format: &str) -> bool {
+    let spec = Spec::trace(path.display().to_string());
+    let Ok(mut recorded) = Recorded::open(&spec, GENERATOR_SPACE_BYTES / SECTOR_BYTES) else { return false };
+    let is_read = recorded.next_record().is_ok();
+    is_read && recorded.report().detected.is_some_and(|found| found.format == format)
+}
