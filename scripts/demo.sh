@@ -23,8 +23,8 @@ for policy in "${policies[@]}"; do
   # Overwritten as often, with the same seed, so that what was erased can be compared.
   show "$wordline" run "$mix" --precondition times=2 --set "ftl.gc_victim.policy=$policy" --out "$out/$policy" --force
 done
-show "$wordline" compare "${policies[@]/#/$out/}" --out "$out/compared"
-show "$wordline" report "${policies[@]/#/$out/}" --output "$out/report.html"
+show "$wordline" compare "${policies[@]/#/$out/}" --out "$out/compared" --force
+show "$wordline" report "${policies[@]/#/$out/}" --output "$out/report.html" --force
 
 printf '\nThe files, under %s:\n' "$out"
 find "$out" -type f | LC_ALL=C sort | sed 's/^/  /'

@@ -97,6 +97,7 @@ const STEPS: &[Step] = &[
             "reproduce",
             "--quick",
             "--check",
+            "--force",
             "--out",
             "target/soak/papers",
         ],

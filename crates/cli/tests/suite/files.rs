@@ -146,7 +146,11 @@ fn the_folder_of_another_run_is_replaced_only_by_force() {
     };
     run("1", &[]).ok();
     file(&folder, "dir/mine.txt", "a note");
-    file(&folder, "dir/retries.svg", "of drives whose cells age");
+    file(&folder, "dir/retries.svg", "by hand");
+    refused(&folder, "retries.svg, which would be replaced", || run("2", &["--force"]));
+    // Of an earlier run whose cells aged.
+    let list = std::fs::read_to_string(folder.join("dir/.wordline.files")).unwrap();
+    file(&folder, "dir/.wordline.files", list + "run\tretries.svg\n");
     refused(&folder, "--force", || run("2", &[]));
     let before = files(&folder);
     run("2", &["--force"]).ok();
@@ -154,10 +158,14 @@ fn the_folder_of_another_run_is_replaced_only_by_force() {
     assert_ne!(before["dir/result.json"], after["dir/result.json"]);
     assert_eq!(before["dir/mine.txt"], after["dir/mine.txt"]);
     assert!(!after.contains_key("dir/retries.svg"), "a plot that the new run has not");
-    assert!(after.keys().all(|name| !name.contains("wordline")), "{:?}", after.keys());
+    let hidden = |name: &&String| name.contains("wordline") && !name.ends_with(".wordline.files");
+    assert_eq!(after.keys().find(hidden), None);
     // Nor are files that have such a name by chance.
+    std::fs::remove_file(folder.join("dir/.wordline.files")).unwrap();
     std::fs::remove_file(folder.join("dir/result.json")).unwrap();
-    refused(&folder, "config.toml", || run("3", &[]));
+    for force in [&[][..], &["--force"]] {
+        refused(&folder, "config.toml", || run("3", force));
+    }
     // A folder with other files is no folder of a run.
     for name in files(&folder).keys().filter(|name| name.starts_with("dir/") && !name.ends_with("mine.txt")) {
         std::fs::remove_file(folder.join(name)).unwrap();
@@ -226,14 +234,15 @@ fn a_full_disk_leaves_the_old_files_and_prints_the_result() {
     // Quiet does not mean lost.
     let done = shell(&folder, &format!("{again} --quiet")).fails(1, &["dir: cannot write"]);
     assert!(done.out.contains("write amplification"), "{}", done.out);
-    let done = shell(&folder, &format!("{FULL} {LINE} --save-snapshot s --out new")).fails(
+    let done = shell(&folder, &format!("{FULL} {LINE} --save-snapshot s --force --out new")).fails(
         1,
         &["s: cannot write the snapshot", "not saved", "new: cannot write", "missing there: result.json"],
     );
     assert!(done.out.contains("write amplification"));
     let after = files(&folder);
     assert!(after["s"] == before["s"] && after["s.toml"] == before["s.toml"]);
-    let done = shell(&folder, &format!("{FULL} {LINE} --request-log log.csv --json")).fails(1, &["log.csv"]);
+    let done =
+        shell(&folder, &format!("{FULL} {LINE} --request-log log.csv --force --json")).fails(1, &["log.csv"]);
     assert!(done.json()["ended"].as_str().unwrap().starts_with("request_log"), "{}", done.out);
     assert!(files(&folder)["log.csv"] == before["log.csv"]);
     assert!(files(&folder).keys().all(|name| !name.ends_with(".part")), "{:?}", files(&folder).keys());

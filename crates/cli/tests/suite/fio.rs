@@ -82,7 +82,8 @@ fn a_result_in_the_layout_of_fio() {
     let jobs = file(&folder, "two.fio", text);
     let place = folder.join("fio.json").display().to_string();
     let told = |workload: &[&str]| -> (Value, Value) {
-        let args = [&["run", "--config", &small, "--fio-json", &place, "--json"], workload].concat();
+        let args =
+            [&["run", "--config", &small, "--fio-json", &place, "--force", "--json"], workload].concat();
         let result = wordline(&args).ok().json();
         (result, serde_json::from_str(&std::fs::read_to_string(&place).unwrap()).unwrap())
     };

@@ -26,6 +26,8 @@ fn a_part_is_characterized_in_tables_and_plots() {
         for name in ["retries_by_retention.svg", "own.svg"] {
             std::fs::write(folder.join(part).join(name), "old").unwrap();
         }
+        let list = folder.join(part).join(".wordline.files");
+        std::fs::write(list, "lab characterize\tretries_by_retention.svg\n").unwrap();
         let out = folder.join(part).display().to_string();
         let done = wordline(&[
             "lab",
@@ -39,6 +41,7 @@ fn a_part_is_characterized_in_tables_and_plots() {
             "--quick",
             "--date",
             "the 1 of May",
+            "--force",
             "--out",
             &out,
         ]);

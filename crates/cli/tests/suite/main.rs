@@ -15,6 +15,7 @@ mod interrupts;
 mod laboratory;
 mod lists;
 mod mistakes;
+mod outputs;
 mod own_policy;
 mod papers;
 mod program;

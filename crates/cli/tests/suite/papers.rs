@@ -25,7 +25,7 @@ fn assert_expected(paper: &str) {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("papers").join(paper);
     let done = Command::new(env!("CARGO_BIN_EXE_wordline"))
         .current_dir(root())
-        .args(["reproduce", paper, "--quick", "--check", "--out"])
+        .args(["reproduce", paper, "--quick", "--check", "--force", "--out"])
         .arg(out)
         .output()
         .expect("the program runs");

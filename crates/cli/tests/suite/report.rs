@@ -96,8 +96,9 @@ fn a_run_writes_its_page_and_report_writes_the_same() {
     let done = wordline(&["report", &out, "-o", &again]).ok();
     assert_eq!(done.out.trim(), again);
     assert!(read(&again) == page, "the page of the files is that of the run");
-    // An earlier report is replaced, and so is the run's own.
-    wordline(&["report", &out, "-o", &again]).ok();
+    // An earlier report is replaced where it is said.
+    wordline(&["report", &out, "-o", &again]).fails(2, &["found:   a report", "--force"]);
+    wordline(&["report", &out, "-o", &again, "--force"]).ok();
     // What is drawn adds up to what was counted.
     let data = data(&page);
     let time = &data["runs"][0]["time"];
@@ -176,7 +177,7 @@ fn data_stay_small() {
     for count in [1, 2, 5, 14] {
         let page = folder.join("page.html").display().to_string();
         let outs: Vec<&str> = outs[..count].iter().map(String::as_str).collect();
-        wordline(&[&["report", "-o", &page], &outs[..]].concat()).ok();
+        wordline(&[&["report", "--force", "-o", &page], &outs[..]].concat()).ok();
         let page = read(&page);
         assert_closed(&page);
         let size = between(&page, "type=\"application/json\">", "</script>").len();
@@ -214,20 +215,21 @@ fn what_is_wrong_is_said_and_nothing_is_lost() {
     assert!(read(&result).starts_with('{'));
     // Tables that are not what a run writes.
     let series = file(Path::new(&out), "series.csv", "start_ns,end_ns,reads\n0,1,2\n1,2\n");
-    report(&[&out, "-o", &page]).fails(2, &[&series, "line 3: 2 values, and 3 columns"]);
+    report(&[&out, "-o", &page, "--force"]).fails(2, &[&series, "line 3: 2 values, and 3 columns"]);
     file(Path::new(&out), "series.csv", "");
-    report(&[&out, "-o", &page]).fails(2, &[&series, "it is empty"]);
+    report(&[&out, "-o", &page, "--force"]).fails(2, &[&series, "it is empty"]);
     // Words where numbers should be, or other columns, are nothing to draw; without the table there is less to see.
     for text in ["start_ns,end_ns,reads\nx,y,z\n", "a,b\n1,2\n", "start_ns\n"] {
         file(Path::new(&out), "series.csv", text);
         file(Path::new(&out), "blocks.csv", text);
         file(Path::new(&out), "series_dies.csv", text);
-        report(&[&out, "-o", &page]).ok();
+        report(&[&out, "-o", &page, "--force"]).ok();
     }
     std::fs::remove_file(&series).unwrap();
-    report(&[&out, "-o", &page]).ok();
+    report(&[&out, "-o", &page, "--force"]).ok();
     let damaged = file(&folder, "results.toml", "paper = \"p\"\n[[claim]]\ntext = 5\n");
-    report(&[&damaged, "-o", &page]).fails(2, &["results.toml:3", "claim[1].text", "text in quotes"]);
+    report(&[&damaged, "-o", &page, "--force"])
+        .fails(2, &["results.toml:3", "claim[1].text", "text in quotes"]);
 }
 
 /// Pages in a browser: nothing is refused or fetched, what is drawn has the axes it should, and the zoom is everywhere.

@@ -113,6 +113,9 @@ fn a_claim_that_is_missed_is_a_result_and_no_failure() {
     for name in ["lost-now.svg", "lost-now.pdf", "lost-then.svg", "own.svg"] {
         std::fs::write(folder.join(name), "old").unwrap();
     }
+    let list = folder.join(".wordline.files");
+    let listed = std::fs::read_to_string(&list).unwrap();
+    std::fs::write(&list, listed + "reproduce\tlost-now.svg\nreproduce\tlost-now.pdf\n").unwrap();
     let again = wordline(&[&run[..], &["--resume", "--jobs", "1"]].concat()).ok();
     assert!(again.out.contains("2 runs, 2 of them from before"), "{}", again.out);
     assert_eq!(std::fs::read_to_string(folder.join("results.toml")).unwrap(), results);
@@ -129,13 +132,16 @@ fn quick_runs_are_checked_against_what_is_expected() {
     let out = text(&papers.parent().unwrap().join("out"));
     let expected = papers.join("tiny/expected_quick.toml");
     let papers = text(&papers);
-    let check = ["reproduce", "--quick", "--check", "--papers", &papers, "--out", &out];
+    let check = ["reproduce", "--quick", "--check", "--force", "--papers", &papers, "--out", &out];
     wordline(&check).fails(2, &["expected_quick.toml", "cannot read"]);
     let results = std::fs::read_to_string(Path::new(&out).join("tiny/quick/results.toml")).unwrap();
     std::fs::write(&expected, &results).unwrap();
     assert!(wordline(&check).ok().out.contains("as expected"));
     std::fs::write(&expected, results.replacen("verdict = \"missed\"", "verdict = \"met\"", 1)).unwrap();
     wordline(&check).fails(1, &["tiny: claim more", "expected: met", "found:    missed"]);
+    // What has been measured is not thrown away unasked.
+    let unasked: Vec<&str> = check.into_iter().filter(|flag| *flag != "--force").collect();
+    wordline(&unasked).fails(2, &["found:   earlier results of tiny", "--resume", "--force"]);
 }
 
 /// Runs are done by processes of their own: whichever of them is killed, what comes of the paper is the same.

@@ -54,7 +54,7 @@ fn a_drive_is_saved_with_the_past_that_a_run_would_give_it() {
         let generator = ["--synthetic", "zipf", "--read-percent", "10", "--requests", "6000"];
         let drive = ["--config", &small, "--set", &policy, "--set", "drive.over_provisioning_percent=80"];
         let run = [&["run"][..], &drive, &generator].concat();
-        let save = ["--precondition", past, "--precondition-only", "--save-snapshot", &own];
+        let save = ["--precondition", past, "--precondition-only", "--save-snapshot", &own, "--force"];
         wordline(&[&run[..], &save].concat()).ok();
         let whole = wordline(&[&run[..], &["--precondition", past, "--json"]].concat()).ok().json();
         let rest = wordline(&[&run[..], &["--snapshot", &own, "--json"]].concat()).ok().json();

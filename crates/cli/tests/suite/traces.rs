@@ -53,8 +53,13 @@ fn nothing_is_overwritten_unasked() {
     let folder = folder("overwrite");
     let taken = file(&folder, "t.wl", "mine");
     let args = ["trace", "cut", &trace(), "--first", "2", "--out", &taken];
-    wordline(&args).fails(2, &["it exists", "--force"]);
+    wordline(&args).fails(2, &["it exists", "not a trace"]);
     assert_eq!(std::fs::read_to_string(&taken).unwrap(), "mine");
+    // Nor are files that are no traces, whatever is asked.
+    wordline(&[&args[..], &["--force"]].concat()).fails(2, &["not a trace in the format wordline"]);
+    file(&folder, "t.wl", "");
+    wordline(&args).ok();
+    wordline(&args).fails(2, &["found:   a trace in the format wordline", "--force"]);
     wordline(&[&args[..], &["--force"]].concat()).ok();
     wordline(&["trace", "cut", &taken, "--first", "1", "--out", &taken, "--force"])
         .fails(2, &["overwrite", "the trace"]);
@@ -182,7 +187,13 @@ fn info_draws_plots() {
     for name in ["updates.svg", "updates.csv", "own.svg", "updates.md"] {
         std::fs::write(out.join(name), "old").unwrap();
     }
-    wordline(&["trace", "info", &file(&folder, "t.wl", STORY), "--plots", &out.display().to_string()]).ok();
+    let trace = file(&folder, "t.wl", STORY);
+    let info = ["trace", "info", &trace, "--plots", &out.display().to_string(), "--force"];
+    wordline(&info).fails(2, &["updates.svg, which would be replaced"]);
+    let list = "trace info\tupdates.svg\ntrace info\tupdates.csv\n";
+    std::fs::write(out.join(".wordline.files"), list).unwrap();
+    wordline(&info[..5]).fails(2, &["plots of a workload", "--force"]);
+    wordline(&info).ok();
     for stem in ["miss_ratio", "requests_per_s", "mb_per_s", "popularity"] {
         let svg = std::fs::read_to_string(out.join(format!("{stem}.svg"))).unwrap();
         assert!(svg.starts_with("<svg") && out.join(format!("{stem}.csv")).is_file(), "{stem}");

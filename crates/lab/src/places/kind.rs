@@ -74,7 +74,8 @@ impl Kind {
             Kind::Snapshot => begins(&ssd::snapshot::MAGIC),
             Kind::Report => begins(BEGINS.as_bytes()),
             Kind::Comparison => head(path).is_some_and(|head| compares(&head)),
-            Kind::Trace(target) => is_trace(path, target.name),
+            Kind::Trace(target) if target.begins().is_empty() => is_trace(path, target.name),
+            Kind::Trace(target) => unpacked(path).is_some_and(|text| text.starts_with(&target.begins())),
             Kind::Capture => workload::capture::is_capture(path),
         }
     }
@@ -89,21 +90,32 @@ fn head(path: &Path) -> Option<Vec<u8>> {
 
 /// Whether a table begins with these columns, or is one of Parquet that has that name.
 fn is_table(path: &Path, name: &str, columns: &str) -> bool {
-    let Some(head) = head(path) else { return false };
-    if head.starts_with(b"PAR1") {
-        return is_parquet(path, name);
+    match unpacked(path) {
+        Some(text) if text.starts_with(b"PAR1") => is_parquet(path, name),
+        Some(text) => text.starts_with(columns.as_bytes()),
+        None => false,
     }
-    let mut text = Vec::new();
-    // What is cut off behind the first bytes ends in an error, which is none.
-    match zstd::stream::read::Decoder::new(&head[..]) {
-        Ok(packed) if head.starts_with(&ZSTD) => _ = packed.take(HEAD_BYTES).read_to_end(&mut text),
-        _ => text = head,
-    }
-    text.starts_with(columns.as_bytes())
 }
 
-/// First bytes of what Zstandard has packed (RFC 8878, 3.1.1).
+/// First bytes of what Zstandard (RFC 8878, 3.1.1) and gzip (RFC 1952, 2.3.1) have packed.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// How the text of a file begins that may be packed.
+fn unpacked(path: &Path) -> Option<Vec<u8>> {
+    let head = head(path)?;
+    let packed: Box<dyn Read + '_> = if head.starts_with(&ZSTD) {
+        Box::new(zstd::stream::read::Decoder::new(&head[..]).ok()?)
+    } else if head.starts_with(&GZIP) {
+        Box::new(flate2::read::MultiGzDecoder::new(&head[..]))
+    } else {
+        return Some(head);
+    };
+    let mut text = Vec::new();
+    // What is cut off behind the first bytes ends in an error, which is none.
+    let _ = packed.take(HEAD_BYTES).read_to_end(&mut text);
+    Some(text)
+}
 
 #[cfg(feature = "parquet")]
 fn is_parquet(path: &Path, name: &str) -> bool {

@@ -65,6 +65,15 @@ pub struct TargetInfo {
     open: fn() -> Box<dyn Target>,
 }
 
+impl TargetInfo {
+    /// What every trace of the format that is written begins with; empty where that is a request.
+    pub fn begins(&self) -> Vec<u8> {
+        let mut begin = Vec::new();
+        (self.open)().begin(&mut begin);
+        begin
+    }
+}
+
 /// All formats that can be written.
 pub fn targets() -> &'static [TargetInfo] {
     TARGETS
