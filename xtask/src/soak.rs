@@ -144,6 +144,14 @@ const STEPS: &[Step] = &[
         figures: &["as result.json", "trace processor"],
     },
     Step {
+        name: "doors",
+        about: "commands killed at random moments, two at once, shards, full and read-only disks",
+        minutes: 4,
+        variables: &[],
+        command: &["scripts/doors.sh", "60"],
+        figures: &["WRONG", "doors:"],
+    },
+    Step {
         name: "sweeps",
         about: "1,000 runs of a sweep that is killed 20 times",
         minutes: 5,

@@ -1,4 +1,5 @@
-//! Ctrl-C, the system's request to end, and a terminal that is gone: the first ends a run with what it has measured, the second ends the program.
+//! Ctrl-C, the system's request to end, and a terminal that is gone: the first ends a run with what it has measured,
+//! the second ends the program.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

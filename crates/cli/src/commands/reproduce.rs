@@ -56,7 +56,8 @@ pub struct Reproduce {
     list: bool,
 
     /// Judge the stored results in the papers' folders again by claims.toml; run nothing
-    #[arg(long, conflicts_with_all = ["quick", "check", "list", "resume", "force", "out", "traces", "jobs", "seed", "date"])]
+    #[arg(long, conflicts_with_all = ["quick", "check", "list", "resume", "force", "out", "traces", "jobs", "seed",
+        "date"])]
     judge: bool,
 
     /// Folder for results

@@ -182,9 +182,9 @@ pub(super) fn part_prefix() -> String {
 /// Locks a file that is about to be written under a name of its own; false if somebody has taken it for one left
 /// behind meanwhile.
 pub(super) fn lock_part(file: &File, path: &Path) -> bool {
-    // A file system without locks has nothing removed, either.
-    let _ = file.try_lock();
-    Identity::of_open(file).is_some_and(|held| Identity::of(path) == Some(held))
+    // Whoever has it locked is about to remove it. A file system without locks has nothing removed.
+    let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    !is_taken && Identity::of_open(file).is_some_and(|held| Identity::of(path) == Some(held))
 }
 
 /// Removes what processes of this machine that have died left in a folder: files that were not whole, and locks. Their

@@ -64,6 +64,14 @@ impl Replacement {
         Ok(Some(bytes))
     }
 
+    /// Makes sure that what was written is on the disk, so that of several files all can take their places at once.
+    pub fn sync(&self) -> io::Result<()> {
+        match &self.file {
+            Target::Direct(_) => Ok(()),
+            Target::Beside(file) => file.as_file().sync_all(),
+        }
+    }
+
     /// Everything is written: makes sure that it is on the disk, and puts it in its place.
     pub fn commit(self) -> io::Result<()> {
         match self.file {

@@ -95,11 +95,12 @@ pub fn claim_folder(folder: &Path, place: &str, set: &Set<'_>, force: Force) -> 
 
 /// The same of a folder that is locked already.
 pub fn check_folder(folder: &Path, place: &str, set: &Set<'_>, force: Force) -> Result<(), JobError> {
-    let owned = owned(folder, set.kind);
     // A link that leads nowhere is there, too.
     let is_there = |name: &&String| folder.join(name).symlink_metadata().is_ok();
-    let is_ours = |name: &String| owned.as_ref().map_or(set.is_known, |owned| owned.contains(name));
     let there: Vec<&String> = set.names.iter().filter(is_there).collect();
+    // Behind that: commands of this kind that share the folder write the list before their files.
+    let owned = owned(folder, set.kind);
+    let is_ours = |name: &String| owned.as_ref().map_or(set.is_known, |owned| owned.contains(name));
     let refused = |found: &str, allowed: &str| {
         JobError::new(format!("{place}\n    found:   {found}\n    allowed: {allowed}"))
     };

@@ -7,6 +7,7 @@ use crate::job::JobError;
 use crate::places::{Force, Set, check_folder};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The sweep's own file in its folder, by which the folder is known.
@@ -70,8 +71,10 @@ impl Folder {
     /// Of that path; an error where something else than a sweep is.
     pub fn new(path: &Path) -> Result<Self, JobError> {
         let folder = Folder { path: path.to_owned(), runs: path.join(RUNS) };
-        let is_new =
-            || fs::read_dir(path).map_or(!path.exists(), |list| list.flatten().all(|at| is_nothing(&at)));
+        let is_new = || match fs::read_dir(path) {
+            Ok(list) => list.flatten().all(|at| is_nothing(&at)),
+            Err(error) => error.kind() == ErrorKind::NotFound,
+        };
         // In this order: the list is the first that a sweep which begins at the same time writes.
         if !is_new() && !folder.is_sweep() {
             let message = "found:   something that is not a sweep\n    allowed: a new or empty folder, or that of a \
@@ -87,8 +90,8 @@ impl Folder {
         owned(&self.path, KIND).is_some() || runs().any(|at| Outcome::is_at(&at.path()))
     }
 
-    /// Makes it where it is not there, and keeps the sweep's own file in it. Parts of a sweep may begin at once, and die
-    /// at any time: the list comes first, by which it is known for ours.
+    /// Makes it where it is not there, and keeps the sweep's own file in it. Parts of a sweep may begin at once, and
+    /// die at any time: the list comes first, by which it is known for ours.
     pub fn create(&self, plan: &SweepPlan, text: &str, force: Force) -> Result<(), JobError> {
         self.check(plan, text, force)?;
         note(&self.path, KIND, [NAME].into_iter().chain(FILES))?;
@@ -113,8 +116,8 @@ impl Folder {
         if !force.is_given && is_edited && has_runs() && is_other() {
             let name = force.name;
             return Err(JobError::new(format!(
-                "{place}\n    found:   another sweep: its {NAME} differs, and none of its runs is one of this sweep's\n    \
-                 allowed: another folder, or {name} to put this sweep's tables in place of its own"
+                "{place}\n    found:   another sweep: {NAME} differs, and none of its runs is one of these\n    \
+                 allowed: another folder, or {name} to put the tables of this one in place of its own"
             )));
         }
         Ok(())

@@ -263,7 +263,7 @@ pub fn save(drive: &Drive, plan: &Plan, path: &Path, remark: Option<&str>) -> Re
     let remark = remark.map_or(String::new(), |remark| format!("# {remark}\n"));
     let mut text = Replacement::create(&config).map_err(|error| fail(&config, "write", error))?;
     let written = text.write_all((remark + &plan.resolved.to_toml()).as_bytes());
-    written.map_err(|error| fail(&config, "write", error))?;
+    written.and_then(|()| text.sync()).map_err(|error| fail(&config, "write", error))?;
     snapshot.commit().map_err(|error| fail(path, "write the snapshot", error))?;
     text.commit().map_err(|error| fail(&config, "write", error))
 }
