@@ -51,6 +51,16 @@ impl Count {
         }
     }
 
+    /// Whether all of it together is a number to which something can still come: those of a snapshot may be any.
+    pub(crate) fn has_room(&self) -> bool {
+        let sum = match self {
+            Count::One(count) => Some(*count),
+            Count::Each(counts) => counts.iter().try_fold(0u64, |sum, &count| sum.checked_add(count)),
+            Count::Table(rows) => rows.iter().flatten().try_fold(0u64, |sum, &count| sum.checked_add(count)),
+        };
+        sum.is_some_and(|sum| sum < 1 << 62)
+    }
+
     /// What has come to it since it said `before`; one that was not there before counts from zero.
     pub fn since(&self, before: &Count) -> Count {
         let row = |now: &[u64], was: &[u64]| -> Vec<u64> {

@@ -192,6 +192,20 @@ mod tests {
         drive.submit(0, &command, drive.now()).unwrap();
     }
 
+    /// A count may be any number in bytes whose checksum fits; one to which nothing can come is refused.
+    #[test]
+    fn counts_that_are_full_are_refused() {
+        let cfg = config(false);
+        for count in [u64::MAX, 1 << 62] {
+            let mut drive = Drive::new(&cfg).unwrap();
+            drive.state.ftl.moves.media.work.counts.host_units = count;
+            let mut bytes = Vec::new();
+            drive.save(&mut bytes).unwrap();
+            let error = Drive::restore(&cfg, &bytes).unwrap_err().to_string();
+            assert!(error.contains("ftl.host_units has counted more than can happen"), "{error}");
+        }
+    }
+
     /// What is taken out of an array leaves its end in the queue. It is void, before and after a restore; several may
     /// be there for one die.
     #[test]

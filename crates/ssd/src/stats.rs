@@ -66,6 +66,9 @@ impl Stats {
 
     /// Checks that counts agree with each other and with the time that passed; the error says which do not.
     pub fn check(&self) -> Result<(), String> {
+        if let Some((counter, _)) = self.counters().find(|(_, count)| !count.has_room()) {
+            return Err(format!("{} has counted more than can happen", counter.key));
+        }
         let elapsed = self.until.since(self.since);
         for (name, busy) in [("die", &self.flash.die_busy_ns), ("channel", &self.flash.channel_busy_ns)] {
             if let Some(number) = busy.iter().position(|&ns| ns > elapsed) {
