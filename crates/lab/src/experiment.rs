@@ -10,7 +10,9 @@ use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
 use crate::phase::Progress;
 use crate::policies::known_by;
-use crate::precondition::{Overwrite, Own, Past, Preconditioned, Preconditioning, Spare, precondition_until};
+use crate::precondition::{
+    Overwrite, Own, Past, Preconditioned, Preconditioning, Recipe, Spare, precondition_until,
+};
 use crate::process::thread_cpu_time;
 use crate::result::{JobResult, RunResult};
 use crate::sizing::bytes;
@@ -126,7 +128,8 @@ pub(crate) fn cache_key(config: &DriveConfig, workload: Option<&Prepared>, spec:
             _ => "overwritten at random",
         }),
     );
-    CacheKey { identity, what }
+    let recipe = Recipe { preconditioning: *preconditioning, steps: age.texts() };
+    CacheKey { identity, what, recipe }
 }
 
 fn prepare_for(

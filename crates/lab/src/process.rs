@@ -1,4 +1,4 @@
-//! What a run cost: processor time and memory of the calling process.
+//! What a run cost, processor time and memory of the calling process, and as whom it acts.
 
 use std::time::Duration;
 
@@ -13,6 +13,12 @@ pub fn cpu_time() -> Duration {
 /// Zero if the system cannot say.
 pub fn thread_cpu_time() -> Duration {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// The number of the user as whom the process acts.
+pub fn effective_user() -> u32 {
+    // SAFETY: it takes nothing and always succeeds (POSIX geteuid).
+    unsafe { libc::geteuid() }
 }
 
 /// Reads one of the system's clocks.

@@ -3,6 +3,7 @@
 //! All of it goes below the DRAM buffer and takes no simulated time. Random sequences have names of their own, so that
 //! the workload and the drive's policies draw the same numbers whatever was done before.
 
+mod claims;
 mod one_die;
 mod overwriting;
 mod own;
@@ -12,6 +13,7 @@ pub use crate::error::PreconditionError;
 use crate::error::Failure;
 use crate::phase::{Phase, Progress};
 use crate::stop::Stop;
+pub(crate) use claims::Recipe;
 use overwriting::Overwriting;
 pub(crate) use own::Own;
 pub use own::PIECES;
@@ -224,6 +226,16 @@ impl Preconditioned {
     }
 }
 
+/// Units of a drive that so much of its logical space takes.
+fn units_filled(drive: &Drive, percent: f64) -> u32 {
+    (f64::from(drive.logical_units()) * (percent / 100.0)).round() as u32
+}
+
+/// How results call a pace.
+fn pace_name(pace: Pace) -> &'static str {
+    if pace == Pace::Saturated { "saturated" } else { "relaxed" }
+}
+
 /// Units programmed so far, by the host and by moves, places left empty included.
 fn units_programmed(drive: &Drive) -> u64 {
     let counts = drive.stats().ftl;
@@ -252,9 +264,8 @@ pub(crate) fn precondition_until(
 ) -> Result<Preconditioned, Failure> {
     wanted.check().map_err(Failure::Preconditioning)?;
     let cpu = crate::process::thread_cpu_time();
-    let filled = (f64::from(drive.logical_units()) * (wanted.fill_percent / 100.0)).round() as u32;
-    let pace = if wanted.pace == Pace::Saturated { "saturated" } else { "relaxed" };
-    let mut done = Preconditioned { pace: pace.to_owned(), ..Preconditioned::default() };
+    let filled = units_filled(drive, wanted.fill_percent);
+    let mut done = Preconditioned { pace: pace_name(wanted.pace).to_owned(), ..Preconditioned::default() };
     let mut work = Work { drive, stop, progress };
     let wants_own = wanted.past == Past::Own && wanted.overwrite != Overwrite::None && filled > 0;
     let own = own.filter(|_| wants_own);
@@ -343,7 +354,7 @@ fn once_more(
     look: &mut dyn FnMut(&Drive),
     (stop, progress): (&Stop, &mut dyn FnMut(Progress)),
 ) -> Result<f64, Failure> {
-    let filled = (f64::from(drive.logical_units()) * (wanted.fill_percent / 100.0)).round() as u32;
+    let filled = units_filled(drive, wanted.fill_percent);
     let mut done = Preconditioned::default();
     let rng = Rng::named(seed, "lab/precondition/once_more");
     let work = &mut Work { drive, stop, progress };

@@ -40,6 +40,16 @@ pub(super) struct OneDie {
     pub write_amplification: f64,
 }
 
+/// Whether a drive of so many dies, of which so many units are filled, goes the short way if it can.
+pub(super) fn is_wanted(filled: u32, dies: u32, wanted: &Preconditioning) -> bool {
+    let is_chosen = match wanted.steady_way {
+        SteadyWay::Auto => filled >= UNITS_MIN && dies >= DIES_MIN,
+        SteadyWay::Whole => false,
+        SteadyWay::OneDie => dies > 1 && filled > 0,
+    };
+    is_chosen && matches!(wanted.overwrite, Overwrite::SteadyState { .. })
+}
+
 /// Overwrites one die of a drive until it is steady, and once more. `None` if the long way is to be taken: it is asked
 /// for, or the drive is too small to be worth it, or such a die cannot be built or does not become steady.
 pub(super) fn measure(
@@ -50,13 +60,7 @@ pub(super) fn measure(
     filled: u32,
 ) -> Result<Option<OneDie>, Failure> {
     let dies = config.geometry.dies();
-    let is_large = filled >= UNITS_MIN && dies >= DIES_MIN;
-    let is_wanted = match wanted.steady_way {
-        SteadyWay::Auto => is_large,
-        SteadyWay::Whole => false,
-        SteadyWay::OneDie => dies > 1 && filled > 0,
-    };
-    if !is_wanted || !matches!(wanted.overwrite, Overwrite::SteadyState { .. }) {
+    if !is_wanted(filled, dies, wanted) {
         return Ok(None);
     }
     let of_one_die = one_die(work.drive, config);

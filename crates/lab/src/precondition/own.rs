@@ -372,8 +372,17 @@ pub(super) struct Turnover {
 impl Turnover {
     /// From now on.
     pub fn begin(drive: &Drive) -> Self {
-        let mut turnover =
-            Turnover { before: drive.blocks().lanes().erases, spare_blocks: 0, spare_units: 0 };
+        Turnover::since(drive.blocks().lanes().erases, drive)
+    }
+
+    /// Since the drive was new.
+    pub fn of_life(drive: &Drive) -> Self {
+        let lanes = drive.blocks().lanes().erases.len();
+        Turnover::since(vec![0; lanes], drive)
+    }
+
+    fn since(before: Vec<u64>, drive: &Drive) -> Self {
+        let mut turnover = Turnover { before, spare_blocks: 0, spare_units: 0 };
         turnover.look(drive);
         turnover
     }

@@ -25,6 +25,7 @@ mod run_config;
 mod schema;
 mod series;
 mod session;
+mod shared_cache;
 mod stalls;
 mod tail;
 mod timeline;
