@@ -53,12 +53,15 @@ pub fn run(args: &Cache, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "{}: {drives} drives removed, {}", cache.folder().display(), bytes(freed))?;
         }
     }
+    for strange in cache.strange().map_err(failed)? {
+        writeln!(out, "{strange}")?;
+    }
     Ok(())
 }
 
 fn list(cache: &DriveCache, out: &mut dyn Write) -> std::io::Result<()> {
     let all = cache.entries()?;
-    let sum = bytes(all.iter().map(|entry| entry.bytes).sum());
+    let sum = bytes(all.iter().fold(0, |sum, entry| sum.saturating_add(entry.bytes)));
     writeln!(out, "{}: {} aged drives, {sum}", cache.folder().display(), all.len())?;
     let mut columns = Columns::default();
     for entry in &all {

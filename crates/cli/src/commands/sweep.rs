@@ -173,6 +173,10 @@ impl SweepArgs {
         (interrupt, progress): (&Interrupt, &Progress),
     ) -> (Option<Failure>, Vec<String>) {
         let cache = (!self.no_cache).then(|| self.cache.open()).flatten();
+        // Told once, and not by each of the workers.
+        let refusal = cache.as_ref().and_then(|cache| cache.refusal());
+        let cache = cache.filter(|_| refusal.is_none());
+        refusal.into_iter().filter(|_| !self.quiet).for_each(|why| progress.print(&why));
         let task = |at: &usize| {
             let run = &plan.runs[*at];
             let order = folder.order(run, cache.as_ref().map(|cache| cache.folder()));

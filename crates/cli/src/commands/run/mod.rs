@@ -193,7 +193,7 @@ fn long_filling(logical_units: u64, unit_bytes: u64, percent: f64) -> Option<Str
     })
 }
 
-/// What went wrong with the aged drives that are kept.
+/// What went wrong with the aged drives that are kept, and who is waited for.
 fn remarks(cache: Option<&DriveCache>) -> Vec<String> {
     cache.map(DriveCache::take_remarks).unwrap_or_default()
 }
@@ -283,7 +283,6 @@ impl Run {
         self.age(&plan, None, &mut drive, &interrupt, progress)
     }
 
-    /// Remarks on what will be done, for people; results go elsewhere.
     /// Refuses to watch a run that keeps no series.
     fn check_watch(&self, plan: &Plan) -> Result<(), Failure> {
         let found = match (plan.run.executor, plan.run.samples) {
@@ -297,12 +296,21 @@ impl Run {
         )))
     }
 
+    /// Remarks on what is done, for people; results go elsewhere.
     fn tell(&self, progress: &Progress, notes: &[String]) {
         if !self.output.quiet {
             for note in notes {
                 progress.print(note);
             }
         }
+    }
+
+    /// How far it is; for whom it waits is told at once.
+    fn hear(&self, at: lab::Progress<'_>, cache: Option<&DriveCache>, progress: &Progress) {
+        if at.phase == lab::Phase::Waiting {
+            self.tell(progress, &remarks(cache));
+        }
+        progress.phase(at);
     }
 
     /// Says beforehand that filling the drive will take long.
@@ -357,8 +365,8 @@ impl Run {
         progress: &Progress,
     ) -> Result<(), Failure> {
         let config = &plan.resolved.config;
-        let tell = &mut |at: lab::Progress<'_>| progress.phase(at);
         let cache = self.cache();
+        let tell = &mut |at: lab::Progress<'_>| self.hear(at, cache.as_deref(), progress);
         let spec = workload.map_or_else(
             || RunSpec {
                 preconditioning: plan.run.preconditioning(None),
@@ -419,8 +427,8 @@ impl Run {
                 run.age = AgeSteps::default();
             }
         }
-        let measured =
-            lab::run_prepared(drive, &plan.resolved.config, prepared, &run, &mut |at| progress.phase(at));
+        let hear = &mut |at: lab::Progress<'_>| self.hear(at, cache.as_deref(), progress);
+        let measured = lab::run_prepared(drive, &plan.resolved.config, prepared, &run, hear);
         self.tell(progress, &remarks(cache.as_deref()));
         measured
     }
