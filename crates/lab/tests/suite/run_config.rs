@@ -76,6 +76,8 @@ fn mistakes_are_told_with_line_key_and_alternatives() {
         ("depth = \"many\"", &["run.depth", "a whole number"]),
         ("warm_up = 100", &["run.warm_up", "warm_up_requests"]),
         ("requests = -1", &["run.requests", "-1"]),
+        ("fill_percent = nan", &["my.toml:3", "run.fill_percent", "found:   nan", "0 to 100 %"]),
+        ("explain_tail = inf", &["my.toml:3", "run.explain_tail", "found:   inf", "0 to 99.9999 %"]),
         ("age = [\"retain 1 hours\", 5]", &["my.toml:3", "run.age", "found:   5", "a list of steps such as"]),
         ("age = [\"cycel to 3000\"]", &["my.toml:3", "run.age", "\"cycel to 3000\"", "cycle to"]),
     ] {

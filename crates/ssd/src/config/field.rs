@@ -274,7 +274,8 @@ impl Parameter for Vec<String> {
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(n) => Some(*n as f64),
-        Value::Float(x) => Some(*x),
+        // A zero below zero is zero: two drives that are the same have one text.
+        Value::Float(x) => Some(*x + 0.0),
         _ => None,
     }
 }

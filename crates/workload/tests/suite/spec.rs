@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use workload::{Problem, Request, Source, Spec, WorkloadError};
+use workload::{Key, Problem, Request, Source, Spec, WorkloadError};
 
 /// A directory of its own that goes when the test ends.
 struct Scratch(PathBuf);
@@ -365,6 +365,40 @@ fn mistakes_in_the_table_name_key_range_and_neighbour() {
         matches!(error.problem(), Problem::Setting { span: Some(span), .. } if *span == (21..27)),
         "{error:?}"
     );
+}
+
+/// Kinds of workloads, by what begins their tables.
+const KINDS: [&str; 8] = [
+    "path = 't'",
+    "pattern = 'zipf'",
+    "preset = 'ads'",
+    "preset = 'varmail'",
+    "jobs = 'a.fio'",
+    "capture = 'c'",
+    "histogram = 'h'",
+    "[[phases]]\npattern = 'zipf'",
+];
+
+#[test]
+fn no_key_takes_what_is_no_number_or_endless() {
+    for table in KINDS {
+        let Ok(spec) = Spec::parse(table) else { continue };
+        let takes_numbers = |key: &&Key| key.default.parse::<f64>().is_ok() || key.key == "size_bytes";
+        for key in spec.own_keys().iter().filter(takes_numbers) {
+            for value in ["nan", "-nan", "inf", "-inf", "[nan]", "[[4096, nan]]", "1e999"] {
+                let said = spec.clone().set(key.key, value).expect_err(key.key).to_string();
+                let parts = [format!("workload.{}: found ", key.key), ", allowed: ".to_owned()];
+                assert!(parts.iter().all(|part| said.contains(part)), "{table}: {value}\n{said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_zero_below_zero_is_zero() {
+    let text =
+        |zero: &str| Spec::parse(&format!("pattern = 'zipf'\nread_percent = {zero}")).unwrap().entries();
+    assert_eq!(text("-0.0"), text("0.0"));
 }
 
 #[test]
