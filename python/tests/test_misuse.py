@@ -1,5 +1,6 @@
 """What users do by mistake, or in another order than it was thought of: nothing is lost, and nothing is silent."""
 
+import array
 import gc
 import os
 import pickle
@@ -8,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -109,6 +112,61 @@ def test_what_is_fed_names_what_is_wrong_with_it() -> None:
         drive.run({"lba": [0, 8], "sectors": [8, 0], "op": ["read", "read"]}, **EMPTY)
     with pytest.raises(wordline.WorkloadError, match="lba"):
         drive.run({"lba": numpy.zeros((2, 3), dtype="u8"), "sectors": [8] * 6, "op": [1] * 6}, **EMPTY)
+
+
+#: What an array of whole numbers may be of.
+WHOLE = ["u1", "i1", *(f"{order}{sign}{size}" for order in "<>" for sign in "ui" for size in (2, 4, 8))]
+
+
+@pytest.mark.parametrize("dtype", WHOLE)
+def test_arrays_of_every_size_and_byte_order_are_read_as_they_are(dtype: str) -> None:
+    lba = numpy.array([8, 16, 24], dtype=dtype)
+    wide = numpy.repeat(lba, 2)
+    backwards, of_record = lba[::-1].copy()[::-1], numpy.zeros(3, dtype=[("pad", "u1"), ("lba", dtype)])
+    of_record["lba"] = lba
+    unwritable = lba.copy()
+    unwritable.flags.writeable = False
+    ways = [lba, wide[::2], backwards, of_record["lba"], unwritable, memoryview(lba), lba.tobytes()]
+    for way in ways[: None if lba.itemsize == 1 else -1]:
+        session = small().session(**EMPTY)
+        session.feed(lba=way, sectors=numpy.array([8] * 3, dtype=dtype), op=numpy.array([0, 1, 2], dtype=dtype))
+        assert session.finish()["requests_served"] == 3
+        kept = small().run({"lba": way, "sectors": [8] * 3, "op": [1] * 3}, keep_requests=True, **EMPTY).requests
+        assert sorted(kept["lba"]) == [8, 16, 24]
+    same = numpy.broadcast_to(numpy.array([8], dtype=dtype), (3,))
+    kept = small().run({"lba": same, "sectors": [8] * 3, "op": [1] * 3}, keep_requests=True, **EMPTY).requests
+    assert list(kept["lba"]) == [8, 8, 8]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (numpy.array([8.0, 16.0]), "float64"),
+        (numpy.array([8.0, 16.0], dtype=">f4"), ">f4"),
+        (numpy.array([8.0, 16.0], dtype="f2"), "float16"),
+        (numpy.array([8, 16], dtype="c16"), "complex128"),
+        (numpy.array([8, 16], dtype="m8[ns]"), "timedelta64"),
+        (numpy.array([8, 16], dtype="M8[ns]"), "datetime64"),
+        (numpy.array(["8", "16"]), "<U2"),
+        (numpy.array([b"8", b"16"]), "S2"),
+        (numpy.zeros(2, dtype=[("a", "u4")]), r"\('a', '<u4'\)"),
+        (numpy.array(8, dtype=">u4"), "0 dimensions"),
+        (numpy.array([[8, 16]], dtype=">u4"), "2 dimensions"),
+        (numpy.array([8, -16], dtype=">i4"), "-16"),
+        (numpy.array([8, -128], dtype="i1"), "-128"),
+        (numpy.ma.array([8, 16], mask=[False, True]), "NoneType"),
+        (array.array("d", [8.0, 16.0]), "array.array of format d"),
+        ([8, -16], "-16"),
+        ([8, 16.0], "16.0"),
+        ([8, float("nan")], "nan"),
+        ([8, None], "NoneType"),
+        ({8, 16}, "set"),
+        ([8, 2**64], "18446744073709551616"),
+    ],
+)
+def test_what_is_no_column_of_whole_numbers_is_refused_by_what_it_is(values: object, found: str) -> None:
+    with pytest.raises(wordline.WorkloadError, match=f"lba.*\n    found:   .*{found}.*\n    allowed: "):
+        small().run({"lba": values, "sectors": [8, 8], "op": [0, 0]}, **EMPTY)
 
 
 def test_times_do_not_go_back_from_one_batch_to_the_next() -> None:

@@ -1,15 +1,19 @@
 //! Requests from columns: arrays of numpy, or whatever else Python has of numbers.
 
+use crate::buffer;
 use crate::errors::WorkloadError;
 use crate::values;
-use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyString};
+use pyo3::types::{PyDict, PyInt, PyList, PyString};
 use ssd::OpCode;
 use workload::Request;
 
 /// What a request may have, and what it must.
 const COLUMNS: [&str; 5] = ["arrival_ns", "op", "lba", "sectors", "fua"];
+
+/// What stands in most of them.
+const WHOLE: &str = "whole numbers from 0, of any size and byte order";
 
 /// Whether a dict holds columns of requests, and not settings of a workload.
 pub fn are_columns(of: &Bound<'_, PyDict>) -> PyResult<bool> {
@@ -30,7 +34,7 @@ pub fn requests(of: &Bound<'_, PyDict>) -> PyResult<(Vec<Request>, bool)> {
             )));
         }
     }
-    let column = |name: &str| of.get_item(name)?.map(|values| numbers(name, &values)).transpose();
+    let column = |name: &str| of.get_item(name)?.map(|values| numbers(name, &values, WHOLE)).transpose();
     let need = |name: &'static str| {
         let missing = || wrong(name, "no such column", "arrival_ns (or none), op, lba, sectors");
         column(name)?.ok_or_else(missing)
@@ -121,34 +125,49 @@ fn ops(of: &Bound<'_, PyAny>) -> PyResult<Vec<OpCode>> {
     let by_number = |(row, number): (usize, u64)| {
         KNOWN.get(number as usize).copied().ok_or_else(|| unknown(row, number.to_string()))
     };
-    numbers("op", of)?.into_iter().enumerate().map(by_number).collect()
+    numbers("op", of, OPS)?.into_iter().enumerate().map(by_number).collect()
 }
 
 /// Whole numbers, from an array of any kind of them.
-fn numbers(name: &str, of: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    macro_rules! from_buffer {
-        ($($kind:ty),*) => {
-            $(if let Ok(buffer) = PyBuffer::<$kind>::get(of) {
-                if buffer.dimensions() != 1 {
-                    return Err(wrong(name, format!("{} dimensions", buffer.dimensions()), "one"));
-                }
-                let values = buffer.to_vec(of.py())?;
-                let whole = |(row, value): (usize, $kind)| {
-                    u64::try_from(value).map_err(|_| wrong(&format!("{name}[{row}]"), value, "whole numbers from 0"))
-                };
-                return values.into_iter().enumerate().map(whole).collect();
-            })*
-        };
+fn numbers(name: &str, of: &Bound<'_, PyAny>, allowed: &str) -> PyResult<Vec<u64>> {
+    // What is masked is there all the same, and means nothing: in a list it is None.
+    let is_masked =
+        of.get_type().module().is_ok_and(|module| module.to_string_lossy().starts_with("numpy.ma"));
+    if is_masked {
+        return listed(name, &of.call_method0("tolist")?, allowed);
     }
-    from_buffer!(u64, i64, u32, i32, u8, u16, i16, i8);
-    if let Ok(flags) = of.call_method1("astype", ("uint8",)).and_then(|flags| flags.extract::<Vec<u64>>())
-        && of.getattr("dtype")?.str()? == "bool"
-    {
-        return Ok(flags);
+    match buffer::numbers(name, of, allowed)? {
+        Some(numbers) => Ok(numbers),
+        None => listed(name, of, allowed),
     }
-    of.extract::<Vec<u64>>().map_err(|_| {
-        let found = values::toml(of).unwrap_or_else(|_| of.get_type().to_string());
-        let found: String = found.chars().take(60).collect();
-        wrong(name, found, "whole numbers from 0")
+}
+
+/// Whole numbers of a list, or of what is like one.
+fn listed(name: &str, of: &Bound<'_, PyAny>, allowed: &str) -> PyResult<Vec<u64>> {
+    of.extract::<Vec<u64>>().map_err(|error| {
+        if is_not_of_values(of.py(), &error) {
+            return error;
+        }
+        match first_other(of) {
+            Some((row, found)) => wrong(&format!("{name}[{row}]"), shown(&found), allowed),
+            None => wrong(name, shown(of), allowed),
+        }
     })
+}
+
+/// The first of a list that is no whole number, with its row.
+fn first_other<'py>(of: &Bound<'py, PyAny>) -> Option<(usize, Bound<'py, PyAny>)> {
+    let items = of.cast::<PyList>().ok()?.iter();
+    items.enumerate().find(|(_, item)| item.extract::<u64>().is_err())
+}
+
+/// A value for a message, cut where it is long.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    let text = values::toml(value).unwrap_or_else(|_| buffer::kind_of(value));
+    text.chars().take(60).collect()
+}
+
+/// Whether an exception is about something else than the values that were looked at: Ctrl-C, say.
+pub fn is_not_of_values(py: Python<'_>, error: &PyErr) -> bool {
+    !error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyMemoryError>(py)
 }

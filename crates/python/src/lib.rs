@@ -5,6 +5,7 @@
 //! `lab::run_prepared` do for both.
 
 mod arrow;
+mod buffer;
 mod column;
 mod data;
 mod drive;
