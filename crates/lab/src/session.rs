@@ -40,6 +40,9 @@ pub struct Session {
     done: VecDeque<Completion>,
     /// No more requests will come.
     is_fed: bool,
+    /// The latest arrival that was fed, and how far time was let pass ([`Session::advance_to`]); ns.
+    latest_ns: u64,
+    passed_ns: u64,
     way: Way,
 }
 
@@ -82,6 +85,8 @@ impl Session {
             held: VecDeque::new(),
             done: VecDeque::new(),
             is_fed: false,
+            latest_ns: 0,
+            passed_ns: 0,
             way,
         })
     }
@@ -116,12 +121,44 @@ impl Session {
     }
 
     /// Requests to come, behind those that were fed before; in an open loop with arrival times that do not go back.
-    /// Time passes as far as they decide what happens.
+    /// Time passes as far as they decide what happens. None is taken if one arrives too early.
     pub fn feed(&mut self, requests: &[Request]) -> Result<(), Failure> {
+        if self.is_open() {
+            let mut latest = self.earliest_ns();
+            for request in requests {
+                if request.arrival_ns < latest {
+                    let (found, allowed) = (format!("{} ns", request.arrival_ns), self.from_when(latest));
+                    return Err(Failure::Setting { key: "arrival_ns", found, allowed });
+                }
+                latest = request.arrival_ns;
+            }
+            self.latest_ns = latest;
+        }
         let taken = self.desk.books.served.generated + self.held.len() as u64;
         let room = self.spec.requests.map_or(u64::MAX, |most| most.saturating_sub(taken));
         self.held.extend(requests.iter().take(room.min(requests.len() as u64) as usize));
         self.go_on()
+    }
+
+    /// Whether requests reach the drive at their arrival times.
+    pub fn is_open(&self) -> bool {
+        matches!(self.way, Way::Open { .. })
+    }
+
+    /// When another request may arrive at the earliest, in ns since the session began: not before one that was fed, and
+    /// not in time that has passed.
+    pub fn earliest_ns(&self) -> u64 {
+        if self.is_open() { self.latest_ns.max(self.passed_ns) } else { 0 }
+    }
+
+    /// Times from there on, and why.
+    pub fn from_when(&self, ns: u64) -> String {
+        let why = if ns == self.passed_ns && ns > self.latest_ns {
+            "the session's clock was advanced to there (advance_to)"
+        } else {
+            "the request before arrives then"
+        };
+        format!("{ns} ns or later: {why}")
     }
 
     /// Lets time pass to there, ns since the session began: nobody sends anything before that but what was fed.
@@ -141,6 +178,7 @@ impl Session {
             self.desk.pass_to(until);
             self.desk.drive.advance_to(until);
         }
+        self.passed_ns = self.passed_ns.max(ns);
         Ok(())
     }
 

@@ -107,3 +107,25 @@ fn what_a_session_cannot_do_is_refused() {
     session.feed(&[write; 5]).unwrap();
     assert_eq!(session.finish().unwrap().requests_served, 3);
 }
+
+#[test]
+fn nothing_arrives_in_time_that_has_passed() {
+    let config = small_drive();
+    let mut session = Session::new(&config, None, &open()).unwrap();
+    let at = |arrival_ns| Request { arrival_ns, op: ssd::OpCode::Write, sectors: 8, ..Request::default() };
+    session.feed(&[at(0), at(5_000)]).unwrap();
+    session.advance_to(1_000_000_000).unwrap();
+    // Of what comes too early nothing is taken: neither by the clock, nor by what stands before it.
+    for early in [&[at(5)][..], &[at(2_000_000_000), at(1_999_999_999)]] {
+        let refused = session.feed(early);
+        let Err(Failure::Setting { key, found, allowed }) = refused else { panic!("{refused:?}") };
+        assert_eq!(key, "arrival_ns");
+        assert!(found.ends_with(" ns") && allowed.contains("ns or later"), "{found}, {allowed}");
+    }
+    assert_eq!(session.earliest_ns(), 1_000_000_000);
+    session.feed(&[at(1_000_000_000)]).unwrap();
+    // Time does not go back, nor does what was passed.
+    session.advance_to(5).unwrap();
+    assert!(session.feed(&[at(999_999_999)]).is_err());
+    assert_eq!(session.finish().unwrap().requests_served, 3);
+}
