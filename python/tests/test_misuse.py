@@ -176,6 +176,95 @@ def test_times_do_not_go_back_from_one_batch_to_the_next() -> None:
         session.feed(lba=[0], sectors=[8], op=["write"], arrival_ns=[5])
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), numpy.float32("nan")])
+def test_what_is_no_number_is_refused_by_its_key(value: float) -> None:
+    drive = small()
+    shown = str(float(value))
+    for key, call in [
+        ("read_percent", lambda: drive.run({**LOAD, "read_percent": value}, **EMPTY)),
+        ("zipf_theta", lambda: drive.run({**LOAD, "zipf_theta": value}, **EMPTY)),
+        ("rate_iops", lambda: drive.run({**LOAD, "arrival": "poisson", "rate_iops": value}, **EMPTY)),
+        ("size_bytes", lambda: drive.run({**LOAD, "size_bytes": [[4096, value]]}, **EMPTY)),
+        ("fill_percent", lambda: drive.run(LOAD, fill_percent=value)),
+        ("explain_tail", lambda: drive.run(LOAD, explain_tail=value, **EMPTY)),
+        ("over_provisioning_percent", lambda: wordline.Drive.preset("m64", {"drive.over_provisioning_percent": value})),
+        ("t_read_us", lambda: wordline.Drive.preset("m64", {"nand": {"timing": {"t_read_us": [value]}}})),
+    ]:
+        with pytest.raises(wordline.WordlineError, match=rf"{key}\b(.|\n)*found.*{shown}(.|\n)*allowed") as raised:
+            call()
+        assert "TOML" not in str(raised.value)
+
+
+def test_a_zero_below_zero_is_zero() -> None:
+    configs = {small().run({**LOAD, "read_percent": zero}, explain_tail=zero, **EMPTY).config for zero in (0.0, -0.0)}
+    assert len(configs) == 1
+
+
+def deep(levels: int, of: type) -> object:
+    """Dicts or lists inside each other."""
+    value: object = of()
+    for _ in range(levels):
+        value = {"a": value} if of is dict else [value]
+    return value
+
+
+def cyclic(of: type) -> object:
+    """A dict or a list that contains itself."""
+    value: Any = of()
+    value.update(a=value) if of is dict else value.append(value)
+    return value
+
+
+def wide() -> object:
+    """A list of a few lists, which as text would be longer than all memory."""
+    value: list[object] = [1]
+    for _ in range(31):
+        value = [value] * 10
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [cyclic(dict), cyclic(list), deep(20_000, dict), deep(20_000, list), wide()],
+    ids=["cyclic dict", "cyclic list", "deep dict", "deep list", "wide list"],
+)
+def test_what_has_no_end_is_refused_wherever_it_is_given(value: Any) -> None:
+    drive = small()
+    calls = [
+        lambda: wordline.Drive.preset("client_tlc", value if isinstance(value, dict) else {"run.age": value}),
+        lambda: wordline.Drive.preset("client_tlc", {"run": {"age": value}}),
+        lambda: wordline.Drive.from_toml('preset = "m64"\n', {"run.age": value}),
+        lambda: wordline.run({**LOAD, "size_bytes": value}),
+        lambda: wordline.run(LOAD, settings={"run": value}),
+        lambda: drive.run({**LOAD, "size_bytes": value}, **EMPTY),
+        lambda: drive.run(LOAD, age=value),
+        lambda: drive.session(age=value),
+        lambda: drive.precondition(age=value),
+        lambda: drive.run({"lba": value, "sectors": [8], "op": [1]}, **EMPTY),
+        lambda: drive.run({"lba": [0], "sectors": [8], "op": value}, **EMPTY),
+        lambda: drive.run({"lba": [0], "sectors": [value], "op": [1]}, **EMPTY),
+    ]
+    for call in calls:
+        with pytest.raises(wordline.WordlineError, match="allowed") as raised:
+            call()
+        assert len(str(raised.value)) < 2_000
+    # It was in no way of the drive.
+    assert drive.run(LOAD, **EMPTY)["requests_served"] == 1_000
+
+
+def test_deep_texts_are_refused() -> None:
+    text = "a = " + "[" * 100_000
+    snapshot = b"wordline drive\n\0" + len(text).to_bytes(8, "little") + text.encode()
+    for call in [
+        lambda: wordline.Drive.from_toml(text),
+        lambda: wordline.Drive.from_toml("a" + ".a" * 100_000 + " = 1"),
+        lambda: wordline.Drive.restore(snapshot),
+        lambda: wordline._core.SweepWorker().run('{"id":' * 100_000),
+    ]:
+        with pytest.raises(wordline.WordlineError):
+            call()
+
+
 def test_the_end_of_time_is_no_bug() -> None:
     drive = small()
     session = drive.session(**EMPTY)

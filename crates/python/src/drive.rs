@@ -96,7 +96,9 @@ fn load(job: &Job, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load> {
             return Ok(Load::Requests(requests, has_times));
         }
         let line = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            Ok(format!("{} = {}\n", key.extract::<String>()?, values::toml(&value)?))
+            let key: String = key.extract()?;
+            let value = values::toml(&value).map_err(|error| values::of_workload(of.py(), &key, error))?;
+            Ok(format!("{key} = {value}\n"))
         };
         let text: String = settings.iter().map(line).collect::<PyResult<_>>()?;
         let spec = Spec::parse(&text).map_err(|error| errors::of_workload(&error))?;

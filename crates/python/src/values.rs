@@ -1,26 +1,66 @@
 //! Values of Python as configurations write them.
 
-use crate::errors::ConfigError;
+use crate::errors::{ConfigError, WorkloadError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use ssd::config::{Layer, Value};
 
+/// Levels of dicts and lists that a value may have. What contains itself has no end of them.
+const LEVELS_MAX: usize = 32;
+/// Letters that a value may take: a list that holds another many times may be short, and its text not.
+const LETTERS_MAX: usize = 16 << 20;
+
+/// Letters of a key that a message shows: one of a dict that contains itself is long.
+const KEY_SHOWN: usize = 60;
+
 /// A value as TOML: texts in quotes.
 pub fn toml(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let mut text = String::new();
+    write(value, LEVELS_MAX, &mut text)?;
+    Ok(text)
+}
+
+fn write(value: &Bound<'_, PyAny>, levels: usize, to: &mut String) -> PyResult<()> {
+    let separate = |to: &mut String, at: usize| to.push_str(if at > 0 { ", " } else { "" });
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Value::Text(text.to_string()).to_string());
+        to.push_str(&Value::Text(text.to_string()).to_string());
+    } else if let Ok(table) = value.cast::<PyDict>() {
+        let levels = deeper(levels, to.len())?;
+        to.push_str("{ ");
+        for (at, (key, value)) in table.iter().enumerate() {
+            separate(to, at);
+            to.push_str(&key.extract::<String>()?);
+            to.push_str(" = ");
+            write(&value, levels, to)?;
+        }
+        to.push_str(" }");
+    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let levels = deeper(levels, to.len())?;
+        to.push('[');
+        for (at, item) in value.try_iter()?.enumerate() {
+            separate(to, at);
+            write(&item?, levels, to)?;
+        }
+        to.push(']');
+    } else {
+        to.push_str(&number(value)?);
     }
-    if let Ok(table) = value.cast::<PyDict>() {
-        let entries =
-            table.iter().map(|(key, value)| Ok(format!("{} = {}", key.extract::<String>()?, toml(&value)?)));
-        return Ok(format!("{{ {} }}", entries.collect::<PyResult<Vec<_>>>()?.join(", ")));
+    Ok(())
+}
+
+/// The levels that are left inside a dict or a list.
+fn deeper(levels: usize, letters: usize) -> PyResult<usize> {
+    if letters > LETTERS_MAX {
+        let found = format!("more than {LETTERS_MAX} letters, as a configuration would have them");
+        return Err(ConfigError::new_err(format!("found {found}, allowed: fewer")));
     }
-    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let items = value.try_iter()?.map(|item| toml(&item?)).collect::<PyResult<Vec<_>>>()?;
-        return Ok(format!("[{}]", items.join(", ")));
-    }
-    number(value)
+    levels.checked_sub(1).ok_or_else(|| {
+        ConfigError::new_err(format!(
+            "found dicts and lists inside each other, {LEVELS_MAX} levels and more, or one that contains itself; \
+             allowed: up to {LEVELS_MAX} levels"
+        ))
+    })
 }
 
 /// A number, or yes or no. What counts as one in Python does here: those of numpy, too.
@@ -32,13 +72,13 @@ fn number(value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(value.str()?.to_string());
     }
     if value.is_instance_of::<PyFloat>() {
-        return Ok(format!("{:?}", value.extract::<f64>()?));
+        return Ok(Value::Float(value.extract::<f64>()?).to_string());
     }
     if let Ok(whole) = value.call_method0("__index__") {
         return Ok(whole.str()?.to_string());
     }
     if value.hasattr("__float__")? {
-        return Ok(format!("{:?}", value.call_method0("__float__")?.extract::<f64>()?));
+        return Ok(Value::Float(value.call_method0("__float__")?.extract::<f64>()?).to_string());
     }
     let found = value.get_type().name()?;
     Err(PyTypeError::new_err(format!(
@@ -54,31 +94,65 @@ fn setting(value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
+/// Most settings that somebody may give.
+const SETTINGS_MAX: usize = 10_000;
+
 /// Settings, as `--set` has them: `{"ftl.gc_victim.policy": "fifo"}`, or tables in tables.
 pub fn settings(of: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
     let mut all = Vec::new();
     if let Some(of) = of {
-        flatten(of, "", &mut all)?;
+        flatten(of, ("", LEVELS_MAX), &mut all)?;
     }
     Ok(all)
 }
 
-fn flatten(of: &Bound<'_, PyDict>, before: &str, all: &mut Vec<String>) -> PyResult<()> {
+fn flatten(of: &Bound<'_, PyDict>, (before, levels): (&str, usize), all: &mut Vec<String>) -> PyResult<()> {
     for (key, value) in of.iter() {
         let key = format!("{before}{}", key.extract::<String>()?);
         match value.cast::<PyDict>() {
-            Ok(table) => flatten(table, &format!("{key}."), all)?,
-            Err(_) => all.push(format!("{key}={}", setting(&value)?)),
+            Ok(table) => {
+                let levels = deeper(levels, 0).map_err(|error| about(of.py(), &key, error))?;
+                flatten(table, (&format!("{key}."), levels), all)?;
+            }
+            Err(_) => {
+                let value = setting(&value).map_err(|error| about(of.py(), &key, error))?;
+                all.push(format!("{key}={value}"));
+            }
+        }
+        if all.len() > SETTINGS_MAX {
+            let found = format!("found more than {SETTINGS_MAX} settings, allowed: fewer");
+            return Err(ConfigError::new_err(format!("settings: {found}")));
         }
     }
     Ok(())
+}
+
+/// The error about a value, with the key that it belongs to.
+fn about(py: Python<'_>, key: &str, error: PyErr) -> PyErr {
+    let is_ours = error.is_instance_of::<ConfigError>(py) || error.is_instance_of::<PyTypeError>(py);
+    if !is_ours {
+        return error;
+    }
+    let key: String = key.chars().take(KEY_SHOWN).collect();
+    let text = format!("{key}: {}", error.value(py));
+    PyErr::from_type(error.get_type(py), text)
+}
+
+/// The same about a value of a workload.
+pub fn of_workload(py: Python<'_>, key: &str, error: PyErr) -> PyErr {
+    let error = about(py, key, error);
+    if error.is_instance_of::<ConfigError>(py) {
+        return WorkloadError::new_err(error.value(py).to_string());
+    }
+    error
 }
 
 /// Keys of the `[run]` table as settings, which messages call by their names alone.
 pub fn run_layers(of: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Layer>> {
     let mut layers = Vec::new();
     for (key, value) in of.into_iter().flat_map(|of| of.iter()) {
-        let (key, value) = (key.extract::<String>()?, setting(&value)?);
+        let key = key.extract::<String>()?;
+        let value = setting(&value).map_err(|error| about(value.py(), &key, error))?;
         let mut layer = Layer::set(&format!("run.{key}={value}"))
             .map_err(|errors| ConfigError::new_err(errors.to_string()))?;
         layer.source = format!("{key}={value}");
