@@ -176,6 +176,25 @@ def test_times_do_not_go_back_from_one_batch_to_the_next() -> None:
         session.feed(lba=[0], sectors=[8], op=["write"], arrival_ns=[5])
 
 
+def test_no_request_arrives_in_time_that_has_passed() -> None:
+    drive = small()
+    with drive.session(arrivals=True, **EMPTY) as session:
+        session.advance_to(1_000_000_000)
+        allowed = r"allowed: 1000000000 ns or later: the session's clock was advanced to there \(advance_to\)"
+        with pytest.raises(wordline.WorkloadError, match=rf"arrival_ns\[0\]\n    found:   5\n    {allowed}"):
+            session.feed(lba=[0], sectors=[8], op=["write"], arrival_ns=[5])
+        with pytest.raises(wordline.WorkloadError, match=rf"arrival_ns\n    found:   999999999\n    {allowed}"):
+            session.submit("write", 0, 8, arrival_ns=999_999_999)
+        # Nor without a time, which would be the first.
+        for without in (lambda: session.submit("write", 0, 8), lambda: session.feed(lba=[0], sectors=[8], op=[1])):
+            with pytest.raises(wordline.WorkloadError, match="arrival_ns\n    found:   none"):
+                without()
+        session.submit("write", 0, 8, arrival_ns=1_000_000_000)
+        assert session.finish()["requests_served"] == 1
+    with drive.session(**EMPTY) as session, pytest.raises(wordline.WorkloadError, match="arrivals=True"):
+        session.feed(lba=[0], sectors=[8], op=["write"], arrival_ns=[5])
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), numpy.float32("nan")])
 def test_what_is_no_number_is_refused_by_its_key(value: float) -> None:
     drive = small()
@@ -263,6 +282,53 @@ def test_deep_texts_are_refused() -> None:
     ]:
         with pytest.raises(wordline.WordlineError):
             call()
+
+
+def test_what_leads_back_to_its_drive_is_freed() -> None:
+    class Policy:
+        def __call__(self, lane: wordline.Lane) -> int:
+            return 0
+
+    gone = []
+    for _ in range(10):
+        policy = Policy()
+        policy.drive = wordline.Drive.preset("client_tlc", SMALL, policies={"gc_victim": policy})
+        # A session in use leads back, too; and a result that somebody writes into.
+        policy.session = policy.drive.session(**EMPTY)
+        gone.append(weakref.ref(policy))
+    policy = Policy()
+    worker = wordline._core.SweepWorker({"gc_victim": policy})
+    policy.worker = worker
+    gone.append(weakref.ref(policy))
+    result = small().run(LOAD, **EMPTY)
+    keeper = Policy()
+    result["latency_ns"]["keeper"], keeper.result = keeper, result
+    gone.append(weakref.ref(keeper))
+    del policy, worker, result, keeper
+    gc.collect()
+    assert [each() for each in gone] == [None] * len(gone)
+
+
+def test_a_drive_in_use_keeps_its_function() -> None:
+    called = []
+
+    def policy(lane: wordline.Lane) -> int:
+        called.append(lane.call)
+        gc.collect()
+        return int(numpy.where(lane.eligible, lane.live, 2**32 - 1).argmin())
+
+    drive = wordline.Drive.preset("client_tlc", SMALL, policies={"gc_victim": policy})
+    del policy
+    gc.collect()
+    drive.run({"pattern": "uniform", "count": 100, "read_percent": 0}, overwrite="times", overwrite_times=0.2)
+    session = wordline.Drive.preset("client_tlc", SMALL, policies={"gc_victim": lambda lane: called.append(1)}).session(**EMPTY)
+    # The drive's own name is gone; the session keeps it.
+    gc.collect()
+    before = len(called)
+    with pytest.raises(wordline.RunError):
+        session.feed({**many(60_000), "sectors": numpy.full(60_000, 64)})
+        session.finish()
+    assert before > 0 and len(called) == before + 1
 
 
 def test_the_end_of_time_is_no_bug() -> None:

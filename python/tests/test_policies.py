@@ -95,6 +95,64 @@ def test_what_goes_wrong_is_told_with_what_was_measured() -> None:
         assert text in message and "ftl.gc_victim: policy" in message and "call" in message, message
 
 
+class Stranger(BaseException):
+    """No error of a policy."""
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit, Stranger])
+def test_what_ends_the_program_is_raised_as_itself(kind: type[BaseException]) -> None:
+    raised_at = []
+
+    def raises(unit: wordline.Unit) -> int:
+        raised_at.append(unit.call)
+        raise kind("of mine")
+
+    def made() -> wordline.Drive:
+        return wordline.Drive.preset("client_tlc", {**SMALL, "ftl.stream.streams": 2}, policies={"stream": raises})
+
+    empty = {"fill_percent": 0, "overwrite": "none"}
+    columns = {"lba": numpy.arange(2_000) * 8, "sectors": numpy.full(2_000, 8), "op": numpy.ones(2_000, dtype="u1")}
+
+    def in_session() -> None:
+        session = made().session(**empty)
+        session.feed(columns)
+        session.finish()
+
+    ways = [
+        lambda: made().run(LOAD, **empty),
+        lambda: made().run(LOAD),
+        lambda: made().run(columns, **empty),
+        lambda: made().precondition(),
+        lambda: made().session(),
+        in_session,
+    ]
+    for way in ways:
+        with pytest.raises(kind, match="of mine") as raised:
+            way()
+        # With where it was raised.
+        assert raised.traceback[-1].name == "raises"
+    assert len(raised_at) == len(ways)
+    # The drive is there afterwards, and the exception was raised once.
+    drive = made()
+    with pytest.raises(kind):
+        drive.run(LOAD, **empty)
+    assert drive.counters
+    with pytest.raises(wordline.RunError):
+        drive.run(LOAD, **empty)
+
+
+def test_what_ends_the_program_ends_a_sweep(tmp_path: Path) -> None:
+    def raises(lane: wordline.Lane) -> int:
+        raise KeyboardInterrupt("of mine")
+
+    sweep = tmp_path / "grid.toml"
+    sweep.write_text('preset = "m64"\nnand.geometry.blocks_per_plane = 64\n[workload]\npattern = "uniform"\ncount = 1_000\n[grid]\nrun.depth = [1, 2]\n')
+    with pytest.raises(KeyboardInterrupt):
+        wordline.sweep(sweep, tmp_path / "out", policies={"gc_victim": raises}, cache=False)
+    # Nothing was kept of it: the runs are still to be done.
+    assert not list((tmp_path / "out" / "runs").iterdir())
+
+
 def test_a_function_separates_data() -> None:
     def by_size(unit: wordline.Unit) -> int:
         return 1 if unit.kind == 1 and unit.sectors > 8 else 0

@@ -1,5 +1,6 @@
 //! A drive: built, aged, run, saved.
 
+use crate::callables::Callables;
 use crate::errors::{self, ConfigError, SnapshotError, WorkloadError};
 use crate::feed;
 use crate::handle::{Handle, Slot};
@@ -15,6 +16,7 @@ use lab::places::{Force, Kind, Places, claim_file};
 use lab::{BlockTable, DriveCache, Job, Plan, RunSpec, Stop};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use pyo3::{PyTraverseError, PyVisit};
 use ssd::DriveConfig;
 use ssd::config::Layer;
 use ssd::external::ExternalPolicies;
@@ -32,6 +34,8 @@ pub struct Drive {
     job: Job,
     config: DriveConfig,
     policies: ExternalPolicies,
+    /// The functions among them.
+    pub(crate) callables: Callables,
     text: String,
     slot: Arc<Slot>,
     stop: Mutex<Stop>,
@@ -181,16 +185,16 @@ fn measure(
 }
 
 impl Drive {
-    fn build(py: Python<'_>, job: Job) -> PyResult<Self> {
+    fn build(py: Python<'_>, job: Job, callables: Callables) -> PyResult<Self> {
         let plan = job.plan(None).map_err(errors::of_job)?;
         let config = plan.resolved.config.clone();
         let policies = plan.libraries.policies();
         let handle = work(py, &Stop::default(), || Handle::new(&config, &policies))?;
         let handle = handle.map_err(|errors| ConfigError::new_err(errors.to_string()))?;
-        Drive::of(job, &plan, handle)
+        Drive::of(job, &plan, handle, callables)
     }
 
-    fn of(job: Job, plan: &Plan, handle: Handle) -> PyResult<Self> {
+    fn of(job: Job, plan: &Plan, handle: Handle, callables: Callables) -> PyResult<Self> {
         let config = plan.resolved.config.clone();
         let slot = Arc::new(Slot::of(handle));
         // With the run and the workload that its configuration has, so that a copy has them too.
@@ -199,7 +203,7 @@ impl Drive {
             None => plan.resolved.to_toml() + &plan.run_toml(),
         };
         let policies = plan.libraries.policies();
-        Ok(Drive { job, config, policies, text, slot, stop: Mutex::default() })
+        Ok(Drive { job, config, policies, callables, text, slot, stop: Mutex::default() })
     }
 
     /// A wish to stop, for what is begun now by whoever has the drive.
@@ -251,6 +255,7 @@ impl Drive {
                 Some(if done.is_ok() { Handle::used(handle.drive) } else { handle.undone(config, policies) });
             done
         })?;
+        self.callables.raise()?;
         done.map(drop).map_err(|failure| errors::of_failure(&failure))
     }
 }
@@ -268,10 +273,10 @@ impl Drive {
         settings: Option<&Bound<'_, PyDict>>,
         policies: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let (given, own) = policies::policies(policies)?;
-        let settings = [values::settings(settings)?, own].concat();
+        let given = policies::policies(policies)?;
+        let settings = [values::settings(settings)?, given.settings].concat();
         let job = Job::read(None, Some(name), &settings).map_err(errors::of_job)?;
-        Drive::build(py, job.giving(given))
+        Drive::build(py, job.giving(given.policies), given.callables)
     }
 
     /// The drive of a configuration, given as a path or text. If it names no drive, this is the default one, in full
@@ -284,8 +289,8 @@ impl Drive {
         settings: Option<&Bound<'_, PyDict>>,
         policies: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let (given, own) = policies::policies(policies)?;
-        let settings = [values::settings(settings)?, own].concat();
+        let given = policies::policies(policies)?;
+        let settings = [values::settings(settings)?, given.settings].concat();
         let text = config.cast::<PyString>().ok().map(ToString::to_string);
         let job = match text.filter(|text| text.contains(['\n', '='])) {
             Some(text) => {
@@ -296,7 +301,7 @@ impl Drive {
         };
         let job = job.map_err(errors::of_job)?;
         let job = if job.names_a_drive() { job } else { job.on(DEFAULT_DRIVE).map_err(errors::of_job)? };
-        Drive::build(py, job.giving(given))
+        Drive::build(py, job.giving(given.policies), given.callables)
     }
 
     /// Fills the drive and overwrites it; keys of `[run]` say how: `drive.precondition(fill_percent=80,
@@ -352,6 +357,7 @@ impl Drive {
                 (result, blocks, self.text.clone())
             }
         };
+        self.callables.raise()?;
         told(py, result, blocks, &config)
     }
 
@@ -386,7 +392,7 @@ impl Drive {
                 Err(failure)
             }
         });
-        let mut session = match begun {
+        let mut session = match begun.and_then(|begun| this.callables.raise().map(|()| begun)) {
             Ok(begun) => begun.map_err(|failure| errors::of_failure(&failure))?,
             Err(raised) => {
                 // Begun, and nobody wants it any more.
@@ -400,7 +406,8 @@ impl Drive {
             }
         };
         session.restart_clock();
-        Ok(Session::new(session, Arc::clone(&this.slot), this.text.clone(), lock))
+        let of = (slf.clone().unbind(), Arc::clone(&this.slot));
+        Ok(Session::new(session, of, this.text.clone(), (arrivals, lock)))
     }
 
     /// Asks a run in another thread to end; the drive keeps its state at that point.
@@ -466,6 +473,14 @@ impl Drive {
         self.config.logical_bytes()
     }
 
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        self.callables.visit(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.callables.clear();
+    }
+
     fn __repr__(&self) -> String {
         let gib = self.config.logical_bytes() as f64 / (1u64 << 30) as f64;
         format!("<wordline.Drive of {gib:.2} GiB, configuration {:016x}>", self.config.hash())
@@ -502,7 +517,7 @@ fn restored(py: Python<'_>, job: Job, bytes: &[u8], is_used: bool) -> PyResult<D
     let config = plan.resolved.config.clone();
     let drive = py.detach(|| ssd::Drive::restore(&config, bytes));
     let drive = drive.map_err(|error| SnapshotError::new_err(error.to_string()))?;
-    Drive::of(job, &plan, Handle { drive: Box::new(drive), is_used })
+    Drive::of(job, &plan, Handle { drive: Box::new(drive), is_used }, Callables::default())
 }
 
 /// Feeds a session with everything at once; the drive comes back to its slot whatever happens.

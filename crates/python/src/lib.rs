@@ -6,6 +6,7 @@
 
 mod arrow;
 mod buffer;
+mod callables;
 mod column;
 mod data;
 mod drive;

@@ -1,6 +1,8 @@
 //! Policies of the user's own: functions of Python, C addresses, libraries.
 
+use crate::callables::Callables;
 use crate::errors::ConfigError;
+use crate::feed::is_not_of_values;
 use abi::Family;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
@@ -10,7 +12,6 @@ use ssd::config::quote;
 use ssd::external::{ExternalPolicies, Identity, LaneCall, LanePolicy, NOT_ELIGIBLE, StreamPolicy, UnitCall};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// The blocks of a lane, counted from 0, as seen by a policy for `gc_victim` or `wear_leveling`. Its arrays are
 /// filled anew for each call: copy what is to be kept.
@@ -96,7 +97,8 @@ pub struct Unit {
 
 /// A function of Python, which copies of its drive share.
 struct Function {
-    function: Arc<Py<PyAny>>,
+    of: Callables,
+    at: usize,
     identity: Identity,
 }
 
@@ -107,28 +109,30 @@ impl fmt::Debug for Function {
 }
 
 impl Function {
-    fn new(of: &Bound<'_, PyAny>) -> Self {
+    fn new(callables: &Callables, of: &Bound<'_, PyAny>) -> Self {
         let name = of.getattr("__qualname__").or_else(|_| of.get_type().getattr("__qualname__"));
         let name = name.and_then(|name| name.extract()).unwrap_or_else(|_| "policy".to_owned());
         // Of what was typed into an interpreter there may be no source.
         let hash = source_hash(of).unwrap_or_default();
-        Function {
-            function: Arc::new(of.clone().unbind()),
-            identity: Identity { name, kind: "python", hash },
-        }
+        let at = callables.add(of.clone().unbind());
+        Function { of: callables.clone(), at, identity: Identity { name, kind: "python", hash } }
     }
 
     fn copied(&self) -> Self {
-        Function { function: Arc::clone(&self.function), identity: self.identity.clone() }
+        Function { of: self.of.clone(), at: self.at, identity: self.identity.clone() }
     }
 
     /// What it answers; an exception as Python prints it.
     fn call<'py>(&self, py: Python<'py>, with: Py<PyAny>) -> Result<Option<u32>, String> {
-        let answer = self.function.call1(py, (with,)).map_err(|error| traceback(py, &error))?;
+        let function = self.of.get(py, self.at).ok_or_else(|| "a function that is gone".to_owned())?;
+        let answer = function.call1(py, (with,)).map_err(|error| self.of.failed(py, error))?;
         if answer.is_none(py) {
             return Ok(None);
         }
-        answer.extract(py).map(Some).map_err(|_| {
+        answer.extract(py).map(Some).map_err(|error: PyErr| {
+            if is_not_of_values(py, &error) {
+                return self.of.failed(py, error);
+            }
             let shown =
                 answer.bind(py).repr().map_or_else(|_| "something else".to_owned(), |text| text.to_string());
             format!("{shown}, which is not a whole number from 0")
@@ -146,14 +150,6 @@ fn source_hash(of: &Bound<'_, PyAny>) -> PyResult<String> {
     let hash = py.import("hashlib")?.call_method1("sha256", (bytes,))?;
     let digits: String = hash.call_method0("hexdigest")?.extract()?;
     Ok(digits[..16].to_owned())
-}
-
-fn traceback(py: Python<'_>, error: &PyErr) -> String {
-    let lines = py
-        .import("traceback")
-        .and_then(|module| module.call_method1("format_exception", (error.value(py),)))
-        .and_then(|lines| lines.extract::<Vec<String>>());
-    lines.map_or_else(|_| error.to_string(), |lines| lines.concat().trim_end().to_owned())
 }
 
 /// A function that chooses blocks.
@@ -226,7 +222,7 @@ impl LanePolicy for LaneFunction {
 
     fn choose(&mut self, call: &LaneCall<'_>) -> Result<Option<u32>, String> {
         Python::attach(|py| {
-            let lane = self.show(py, call).map_err(|error| traceback(py, &error))?;
+            let lane = self.show(py, call).map_err(|error| self.function.of.failed(py, error))?;
             self.function.call(py, lane.into_any())
         })
     }
@@ -261,7 +257,7 @@ impl StreamPolicy for StreamFunction {
             process: told.process,
         };
         Python::attach(|py| {
-            let unit = Py::new(py, unit).map_err(|error| traceback(py, &error))?;
+            let unit = Py::new(py, unit).map_err(|error| self.0.of.failed(py, error))?;
             self.0.call(py, unit.into_any())?.ok_or_else(|| "None".to_owned())
         })
     }
@@ -271,10 +267,20 @@ impl StreamPolicy for StreamFunction {
     }
 }
 
-/// Policies by their families, with the settings that make the drive ask for them. Each is a function, a C address,
-/// or the path of a library.
-pub fn policies(of: Option<&Bound<'_, PyDict>>) -> PyResult<(ExternalPolicies, Vec<String>)> {
-    let (mut given, mut settings) = (ExternalPolicies::default(), Vec::new());
+/// What was given as policies.
+#[derive(Default)]
+pub struct Given {
+    /// Those that are no libraries.
+    pub policies: ExternalPolicies,
+    /// Settings that make the drive ask for all of them.
+    pub settings: Vec<String>,
+    /// The functions among them.
+    pub callables: Callables,
+}
+
+/// Policies by their families. Each is a function, a C address, or the path of a library.
+pub fn policies(of: Option<&Bound<'_, PyDict>>) -> PyResult<Given> {
+    let Given { policies: mut given, mut settings, callables } = Given::default();
     for (name, policy) in of.into_iter().flat_map(|of| of.iter()) {
         let name: String = name.extract()?;
         let Some(family) = Family::named(name.trim_start_matches("ftl.")) else {
@@ -289,12 +295,12 @@ pub fn policies(of: Option<&Bound<'_, PyDict>>) -> PyResult<(ExternalPolicies, V
             continue;
         }
         match family {
-            Family::GcVictim => given.gc_victim = Some(of_lane(family, &policy)?),
-            Family::WearLeveling => given.wear_leveling = Some(of_lane(family, &policy)?),
-            Family::Stream => given.stream = Some(of_stream(&policy)?),
+            Family::GcVictim => given.gc_victim = Some(of_lane(family, &policy, &callables)?),
+            Family::WearLeveling => given.wear_leveling = Some(of_lane(family, &policy, &callables)?),
+            Family::Stream => given.stream = Some(of_stream(&policy, &callables)?),
         }
     }
-    Ok((given, settings))
+    Ok(Given { policies: given, settings, callables })
 }
 
 fn wrong(family: Family, policy: &Bound<'_, PyAny>) -> PyErr {
@@ -304,7 +310,7 @@ fn wrong(family: Family, policy: &Bound<'_, PyAny>) -> PyErr {
 }
 
 #[allow(unsafe_code, reason = "whoever gives an address says what is there")]
-fn of_lane(family: Family, policy: &Bound<'_, PyAny>) -> PyResult<Box<dyn LanePolicy>> {
+fn of_lane(family: Family, policy: &Bound<'_, PyAny>, all: &Callables) -> PyResult<Box<dyn LanePolicy>> {
     if policy.is_instance_of::<PyInt>() {
         let address = policy.extract()?;
         // SAFETY: the documentation says what must be at an address, and for how long.
@@ -314,11 +320,11 @@ fn of_lane(family: Family, policy: &Bound<'_, PyAny>) -> PyResult<Box<dyn LanePo
     if !policy.is_callable() {
         return Err(wrong(family, policy));
     }
-    Ok(Box::new(LaneFunction { function: Function::new(policy), lane: None }))
+    Ok(Box::new(LaneFunction { function: Function::new(all, policy), lane: None }))
 }
 
 #[allow(unsafe_code, reason = "as above")]
-fn of_stream(policy: &Bound<'_, PyAny>) -> PyResult<Box<dyn StreamPolicy>> {
+fn of_stream(policy: &Bound<'_, PyAny>, all: &Callables) -> PyResult<Box<dyn StreamPolicy>> {
     if policy.is_instance_of::<PyInt>() {
         // SAFETY: as above.
         let policy = unsafe { abi::stream_from_address("address", policy.extract()?) };
@@ -327,5 +333,5 @@ fn of_stream(policy: &Bound<'_, PyAny>) -> PyResult<Box<dyn StreamPolicy>> {
     if !policy.is_callable() {
         return Err(wrong(Family::Stream, policy));
     }
-    Ok(Box::new(StreamFunction(Function::new(policy))))
+    Ok(Box::new(StreamFunction(Function::new(all, policy))))
 }

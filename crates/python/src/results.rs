@@ -9,7 +9,9 @@ use pyo3::exceptions::{PyFileExistsError, PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What a run measured. `result["latency_ns"]["read"]["p99"]`, or `result["latency_ns.read.p99"]`: its keys are those
 /// of `result.json`. Times are in ns, sizes in bytes.
@@ -19,7 +21,8 @@ pub struct Result {
     /// Drive, run and workload, as one configuration that repeats the run.
     #[pyo3(get)]
     config: String,
-    dict: PyOnceLock<Py<PyDict>>,
+    /// Made once. What it leads to is shown to the collector of cycles: it is the caller's to change.
+    dict: OnceLock<Py<PyDict>>,
     tables: PyOnceLock<Tables>,
 }
 
@@ -47,15 +50,16 @@ impl Result {
 
     /// Of a run that the configuration repeats.
     pub fn of(inner: RunResult, config: String) -> Self {
-        Result { inner, config, dict: PyOnceLock::new(), tables: PyOnceLock::new() }
+        Result { inner, config, dict: OnceLock::new(), tables: PyOnceLock::new() }
     }
 
     fn dict<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyDict>> {
-        let made = self.dict.get_or_try_init(py, || {
-            let dict = py.import("json")?.call_method1("loads", (self.inner.to_json(),))?;
-            Ok::<_, PyErr>(dict.cast_into::<PyDict>()?.unbind())
-        })?;
-        Ok(made.bind(py))
+        if let Some(made) = self.dict.get() {
+            return Ok(made.bind(py));
+        }
+        let dict = py.import("json")?.call_method1("loads", (self.inner.to_json(),))?;
+        let dict = dict.cast_into::<PyDict>()?.unbind();
+        Ok(self.dict.get_or_init(|| dict).bind(py))
     }
 
     fn tables(&self, py: Python<'_>) -> PyResult<&Tables> {
@@ -252,6 +256,10 @@ impl Result {
         let all = std::iter::once(slf.clone().into_any()).chain(args.iter());
         let args = PyTuple::new(slf.py(), all.collect::<Vec<_>>())?;
         slf.py().import("wordline")?.getattr("plot")?.call(args, keywords)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        visit.call(self.dict.get())
     }
 
     /// The tables that `wordline run` prints.

@@ -1,6 +1,7 @@
 //! A run that is fed.
 
 use crate::data::Data;
+use crate::drive::Drive;
 use crate::errors;
 use crate::feed;
 use crate::handle::{Handle, Slot};
@@ -9,20 +10,23 @@ use crate::table::Table;
 use lab::files::FileLock;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3::{PyTraverseError, PyVisit};
 use ssd::Completion;
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A run that is fed piece by piece: `feed`, `completions`, `feed` ... `finish`. However the requests are divided,
 /// the result is that of one run with all of them. Its drive is busy until it is finished.
 #[pyclass(module = "wordline", frozen)]
 pub struct Session {
     inner: Mutex<Option<lab::Session>>,
+    drive: Py<Drive>,
+    /// That of the drive.
     slot: Arc<Slot>,
     config: String,
-    /// When the last request arrives that was fed; ns.
-    last_ns: Mutex<u64>,
+    /// Arrival times were asked for.
+    has_arrivals: bool,
     /// Of its request log, which no other run writes meanwhile.
-    lock: Mutex<Option<FileLock>>,
+    log: Mutex<Option<FileLock>>,
 }
 
 /// Requests that are fed at once: some ms of work.
@@ -41,28 +45,39 @@ impl Drop for Session {
 impl Session {
     pub(crate) fn new(
         session: lab::Session,
-        slot: Arc<Slot>,
+        (drive, slot): (Py<Drive>, Arc<Slot>),
         config: String,
-        lock: Option<FileLock>,
+        (has_arrivals, log): (bool, Option<FileLock>),
     ) -> Self {
-        Session {
-            inner: Mutex::new(Some(session)),
-            slot,
-            config,
-            last_ns: Mutex::new(0),
-            lock: Mutex::new(lock),
+        Session { inner: Mutex::new(Some(session)), drive, slot, config, has_arrivals, log: Mutex::new(log) }
+    }
+
+    /// Refuses a first arrival where the session takes none, no arrivals where it takes some, and one in the past.
+    fn check(&self, key: &str, first: Option<u64>) -> PyResult<()> {
+        let mut session = self.lock()?;
+        let session = session.as_mut().ok_or_else(finished)?;
+        let (is_open, earliest) = (session.is_open(), session.earliest_ns());
+        match first {
+            Some(first) if !is_open && !self.has_arrivals => {
+                let allowed = "no arrival times, or drive.session(arrivals=True)";
+                Err(feed::wrong(key, format!("{first}, in a session without them"), allowed))
+            }
+            Some(first) if first < earliest => Err(feed::wrong(key, first, &session.from_when(earliest))),
+            None if is_open => {
+                let found = "none, in a session whose requests arrive at given times";
+                Err(feed::wrong("arrival_ns", found, &session.from_when(earliest)))
+            }
+            _ => Ok(()),
         }
     }
 
-    /// Refuses arrivals that begin before the last one that was fed; those of a later call begin at its last.
-    fn passes(&self, key: &str, (first, last): (u64, u64)) -> PyResult<()> {
-        let mut before = self.last_ns.lock().unwrap_or_else(PoisonError::into_inner);
-        if first < *before {
-            let allowed = format!("{} or later, like the requests fed before", *before);
-            return Err(feed::wrong(key, first, &allowed));
+    /// The session; an error if another thread has it.
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<lab::Session>>> {
+        match self.inner.try_lock() {
+            Ok(session) => Ok(session),
+            Err(TryLockError::WouldBlock) => Err(errors::busy()),
+            Err(TryLockError::Poisoned(session)) => Ok(session.into_inner()),
         }
-        *before = last;
-        Ok(())
     }
 
     fn with<T: Send>(
@@ -70,13 +85,11 @@ impl Session {
         py: Python<'_>,
         of: impl FnOnce(&mut lab::Session) -> std::result::Result<T, lab::Failure> + Send,
     ) -> PyResult<T> {
-        let mut session = match self.inner.try_lock() {
-            Ok(session) => session,
-            Err(TryLockError::WouldBlock) => return Err(errors::busy()),
-            Err(TryLockError::Poisoned(session)) => session.into_inner(),
-        };
+        let mut session = self.lock()?;
         let session = session.as_mut().ok_or_else(finished)?;
-        py.detach(|| of(session)).map_err(|failure| errors::of_failure(&failure))
+        let done = py.detach(|| of(session));
+        self.drive.get().callables.raise()?;
+        done.map_err(|failure| errors::of_failure(&failure))
     }
 }
 
@@ -97,8 +110,8 @@ impl Session {
     ) -> PyResult<()> {
         let none = PyDict::new(py);
         let (requests, has_times) = feed::requests(requests.or(columns).unwrap_or(&none))?;
-        if has_times && let (Some(first), Some(last)) = (requests.first(), requests.last()) {
-            self.passes("arrival_ns[0]", (first.arrival_ns, last.arrival_ns))?;
+        if let Some(first) = requests.first() {
+            self.check("arrival_ns[0]", has_times.then_some(first.arrival_ns))?;
         }
         // Ctrl-C is heard between two pieces.
         for piece in requests.chunks(PIECE) {
@@ -123,9 +136,7 @@ impl Session {
         fua: bool,
     ) -> PyResult<()> {
         let request = feed::request(op, (lba, sectors), arrival_ns.unwrap_or(0), fua)?;
-        if let Some(ns) = arrival_ns {
-            self.passes("arrival_ns", (ns, ns))?;
-        }
+        self.check("arrival_ns", arrival_ns)?;
         self.with(py, |session| session.feed(&[request]))
     }
 
@@ -167,15 +178,12 @@ impl Session {
 
     /// Serves all requests fed so far, and returns what was measured. The drive is free again.
     fn finish(&self, py: Python<'_>) -> PyResult<Result> {
-        let session = match self.inner.try_lock() {
-            Ok(mut session) => session.take().ok_or_else(finished)?,
-            Err(TryLockError::WouldBlock) => return Err(errors::busy()),
-            Err(TryLockError::Poisoned(session)) => session.into_inner().take().ok_or_else(finished)?,
-        };
+        let session = self.lock()?.take().ok_or_else(finished)?;
         let (result, drive) = py.detach(|| session.end());
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
         let blocks = lab::BlockTable::of(&drive);
         self.slot.give_back(Handle::used(drive));
+        self.drive.get().callables.raise()?;
         told(py, result, blocks, &self.config)
     }
 
@@ -184,13 +192,24 @@ impl Session {
     }
 
     /// Gives the drive back if `finish` was not called; what was measured is gone then.
-    fn __exit__(&self, py: Python<'_>, _kind: Py<PyAny>, _error: Py<PyAny>, _trace: Py<PyAny>) {
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        _kind: Py<PyAny>,
+        _error: Py<PyAny>,
+        _trace: Py<PyAny>,
+    ) -> PyResult<()> {
         if let Ok(mut session) = self.inner.try_lock()
             && let Some(session) = session.take()
         {
             let (_, drive) = py.detach(|| session.end());
-            self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+            self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
             self.slot.give_back(Handle::used(drive));
         }
+        self.drive.get().callables.raise()
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        visit.call(&self.drive)
     }
 }

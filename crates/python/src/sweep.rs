@@ -1,13 +1,15 @@
 //! What a sweep is to Python: a plan with its folder, and workers that carry out runs of it anywhere.
 
+use crate::callables::Callables;
 use crate::errors::{self, ConfigError, RunError, WordlineError};
-use crate::policies;
+use crate::policies::{self, Given};
 use lab::files::FolderLock;
 use lab::places::Force;
 use lab::sweep::{Done, Folder, Order, Outcome, Outside, Standing, SweepTold, Worker};
 use lab::{Allowed, DriveCache, ReportError, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3::{PyTraverseError, PyVisit};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -41,7 +43,7 @@ impl SweepPlan {
         allow_libraries: bool,
         force: bool,
     ) -> PyResult<Self> {
-        let (given, sets) = policies::policies(policies)?;
+        let Given { policies: given, settings: sets, callables: _callables } = policies::policies(policies)?;
         let allowed = if allow_libraries { Allowed::All } else { Allowed::default() };
         let text = lab::job::files::read(&file, "read the sweep").map_err(errors::of_job)?;
         let text = String::from_utf8(text)
@@ -97,6 +99,7 @@ impl SweepPlan {
 #[pyclass(module = "wordline", frozen)]
 pub struct SweepWorker {
     worker: Mutex<Worker>,
+    callables: Callables,
     stop: Stop,
 }
 
@@ -106,8 +109,8 @@ impl SweepWorker {
     #[new]
     #[pyo3(signature = (policies=None))]
     fn new(policies: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let (given, _) = policies::policies(policies)?;
-        Ok(SweepWorker { worker: Mutex::new(Worker::giving(given)), stop: Stop::default() })
+        let Given { policies, callables, .. } = policies::policies(policies)?;
+        Ok(SweepWorker { worker: Mutex::new(Worker::giving(policies)), callables, stop: Stop::default() })
     }
 
     /// Carries out an order: its outcome, for `SweepPlan.keep`, or why there is none. The other is None; both are once
@@ -120,6 +123,8 @@ impl SweepWorker {
             let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
             worker.run(&order, &self.stop)
         });
+        // What asks the program to end says nothing about the run, which is not done.
+        self.callables.raise()?;
         match done {
             Done::Kept(outcome) => {
                 let text = serde_json::to_string(&outcome);
@@ -133,6 +138,14 @@ impl SweepWorker {
     /// Asks a run in another thread to end.
     fn stop(&self) {
         self.stop.ask();
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.callables.visit(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.callables.clear();
     }
 }
 
