@@ -191,6 +191,11 @@ def test_no_request_arrives_in_time_that_has_passed() -> None:
                 without()
         session.submit("write", 0, 8, arrival_ns=1_000_000_000)
         assert session.finish()["requests_served"] == 1
+    # Nor at a time that nobody can add to.
+    late = {"lba": [0], "sectors": [8], "op": ["write"], "arrival_ns": [2**64 - 1]}
+    for call in (lambda: drive.run(late, **EMPTY), lambda: drive.session(arrivals=True, **EMPTY).feed(late)):
+        with pytest.raises(wordline.WorkloadError, match=r"arrival_ns\[0\]\n    found:   18446744073709551615\n.*146 years"):
+            call()
     with drive.session(**EMPTY) as session, pytest.raises(wordline.WorkloadError, match="arrivals=True"):
         session.feed(lba=[0], sectors=[8], op=["write"], arrival_ns=[5])
 

@@ -130,7 +130,7 @@ pub use result::{
 pub use retries::Retries;
 pub use run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfig};
 pub use series::{SeriesColumn, SeriesValue, TimeSeries};
-pub use session::Session;
+pub use session::{ARRIVAL_NS_MAX, Session};
 pub use settings::Settings;
 pub use spec::{LoopMode, RunSpec};
 pub use stalls::{Stall, Stalls};

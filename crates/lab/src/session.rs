@@ -13,6 +13,9 @@ use ssd::{Completion, Drive, DriveConfig, SimTime};
 use std::collections::VecDeque;
 use workload::{FilesAtStart, Prepared, Request};
 
+/// The latest that a request may arrive, in ns since its session began: 146 years, as in traces.
+pub const ARRIVAL_NS_MAX: u64 = 1 << 62;
+
 /// As far as time passes at most.
 const MOST_NS: u64 = 100 * 31_557_600 * 1_000_000_000;
 
@@ -126,11 +129,16 @@ impl Session {
         if self.is_open() {
             let mut latest = self.earliest_ns();
             for request in requests {
-                if request.arrival_ns < latest {
-                    let (found, allowed) = (format!("{} ns", request.arrival_ns), self.from_when(latest));
-                    return Err(Failure::Setting { key: "arrival_ns", found, allowed });
-                }
-                latest = request.arrival_ns;
+                let allowed = match request.arrival_ns {
+                    ns if ns < latest => self.from_when(latest),
+                    ns if ns > ARRIVAL_NS_MAX => format!("up to {ARRIVAL_NS_MAX} ns, 146 years"),
+                    _ => {
+                        latest = request.arrival_ns;
+                        continue;
+                    }
+                };
+                let found = format!("{} ns", request.arrival_ns);
+                return Err(Failure::Setting { key: "arrival_ns", found, allowed });
             }
             self.latest_ns = latest;
         }

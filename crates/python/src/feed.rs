@@ -3,6 +3,7 @@
 use crate::buffer;
 use crate::errors::WorkloadError;
 use crate::values;
+use lab::ARRIVAL_NS_MAX;
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString};
@@ -61,12 +62,21 @@ pub fn requests(of: &Bound<'_, PyDict>) -> PyResult<(Vec<Request>, bool)> {
         if arrival_ns < before {
             return Err(wrong(&at("arrival_ns"), arrival_ns, "times that do not go backwards"));
         }
+        check_arrival(&at("arrival_ns"), arrival_ns)?;
         before = arrival_ns;
         let sectors = length(sectors[row], op[row]).map_err(|found| wrong(&at("sectors"), found, LENGTHS))?;
         let fua = fua.as_ref().is_some_and(|flags| flags[row] != 0);
         all.push(Request { arrival_ns, op: op[row], fua, lba: lba[row], sectors, ..Request::default() });
     }
     Ok((all, arrival.is_some()))
+}
+
+/// Refuses times that sums of them cannot hold.
+fn check_arrival(key: &str, ns: u64) -> PyResult<()> {
+    if ns > ARRIVAL_NS_MAX {
+        return Err(wrong(key, ns, &format!("up to {ARRIVAL_NS_MAX} ns, 146 years")));
+    }
+    Ok(())
 }
 
 /// Sectors that a request may have.
@@ -91,6 +101,7 @@ pub fn request(
     };
     let op = known.ok_or_else(|| wrong("op", op, OPS))?;
     let sectors = length(sectors, op).map_err(|found| wrong("sectors", found, LENGTHS))?;
+    check_arrival("arrival_ns", arrival_ns)?;
     Ok(Request { arrival_ns, op, fua, lba, sectors, ..Request::default() })
 }
 

@@ -116,11 +116,15 @@ fn nothing_arrives_in_time_that_has_passed() {
     session.feed(&[at(0), at(5_000)]).unwrap();
     session.advance_to(1_000_000_000).unwrap();
     // Of what comes too early nothing is taken: neither by the clock, nor by what stands before it.
-    for early in [&[at(5)][..], &[at(2_000_000_000), at(1_999_999_999)]] {
-        let refused = session.feed(early);
+    for (wrong, why) in [
+        (&[at(5)][..], "ns or later"),
+        (&[at(2_000_000_000), at(1_999_999_999)], "ns or later"),
+        (&[at(u64::MAX)], "146 years"),
+    ] {
+        let refused = session.feed(wrong);
         let Err(Failure::Setting { key, found, allowed }) = refused else { panic!("{refused:?}") };
         assert_eq!(key, "arrival_ns");
-        assert!(found.ends_with(" ns") && allowed.contains("ns or later"), "{found}, {allowed}");
+        assert!(found.ends_with(" ns") && allowed.contains(why), "{found}, {allowed}");
     }
     assert_eq!(session.earliest_ns(), 1_000_000_000);
     session.feed(&[at(1_000_000_000)]).unwrap();
