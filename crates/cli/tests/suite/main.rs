@@ -11,6 +11,7 @@ mod explain;
 mod files;
 mod fio;
 mod forensics;
+mod hostile_input;
 mod interrupts;
 mod laboratory;
 mod lists;

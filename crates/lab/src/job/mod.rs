@@ -205,7 +205,7 @@ impl Job {
         if !self.names_a_drive() {
             layers.push(default_drive());
         }
-        layers.extend(self.file.as_ref().map(|file| Layer::file(&file.name, &file.text)));
+        layers.extend(self.file.as_ref().map(ConfigFile::layer));
         layers.extend(self.drive.clone());
         layers.extend(sized.map(|text| Layer::file("sized to the footprint", text)));
         layers.extend(self.sets.iter().chain(&self.flags).cloned());
@@ -352,11 +352,18 @@ impl ConfigFile {
             JobError::file(path, "read the configuration", &error)
         })?;
         refuse_jobs(path, &text)?;
-        Ok(ConfigFile::new(path, text))
+        let file = ConfigFile::new(path, text);
+        // Said before anything is looked for in it: what is not found may stand behind the mistake.
+        file.layer().check()?;
+        Ok(file)
     }
 
     fn new(path: &Path, text: String) -> Self {
         ConfigFile { path: path.to_path_buf(), name: path.display().to_string(), text, foreign: FOREIGN }
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::file(&self.name, &self.text)
     }
 
     fn names_a_drive(&self) -> bool {
@@ -368,7 +375,9 @@ impl ConfigFile {
     }
 
     fn workload(&self) -> Result<Option<Spec>, JobError> {
-        let Ok(document) = DeTable::parse(&self.text) else { return Ok(None) };
+        let Ok(document) = DeTable::parse(&self.text) else {
+            return self.layer().check().map(|()| None).map_err(JobError::from);
+        };
         let Some((key, value)) = document.get_ref().get_key_value("workload") else { return Ok(None) };
         let DeValue::Table(table) = value.get_ref() else {
             let line = self.line(key.span().start);

@@ -43,6 +43,11 @@ impl Layer {
         Ok(Layer { source, text, is_set: true })
     }
 
+    /// Refuses a text that is not TOML, with the line of each mistake.
+    pub fn check(&self) -> Result<(), ConfigErrors> {
+        Reader::new(self).parse().map(drop).map_err(ConfigErrors)
+    }
+
     /// Reads only the table of that path, such as `workload`, as keys.
     fn read_table(&self, path: &str) -> Result<Vec<Entry>, Vec<ConfigError>> {
         let mut reader = Reader::new(self);
