@@ -128,7 +128,7 @@ impl Progress {
     /// Keeps standard input where a trace comes from it.
     pub fn keep_standard_input(&self, spec: &Spec) -> Result<(), WorkloadError> {
         if let Spec::Trace(trace) = spec
-            && trace.path == STANDARD_INPUT
+            && trace.path.as_os_str() == STANDARD_INPUT
         {
             let size = bytes(workload::keep_standard_input()?);
             if !self.quiet {

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The bytes of a snapshot.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let allowed = "    allowed: a file that `wordline run --save-snapshot` has written";
-    files::read(path, "read the snapshot").map_err(|error| Failure::from(error).and(allowed))
+    files::read_snapshot(path).map_err(|error| Failure::from(error).and(allowed))
 }
 
 /// The drive that was saved to a file, of that configuration.

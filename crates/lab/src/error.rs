@@ -1,7 +1,7 @@
 //! Why an experiment fails, and why a result could not be written or read.
 
 use crate::phase::Phase;
-use ssd::config::ConfigErrors;
+use ssd::config::{ConfigErrors, shown};
 use ssd::{BrokenBound, Drive, PolicyFault, Reason};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Config(errors) => write!(f, "{errors}"),
             Failure::Setting { key, found, allowed } => {
-                write!(f, "{key}\n    found:   {found}\n    allowed: {allowed}")
+                write!(f, "{key}\n    found:   {}\n    allowed: {allowed}", shown(found))
             }
             Failure::Preconditioning(error) => write!(f, "{error}"),
             Failure::Workload(error) => write!(f, "{error}"),
@@ -190,6 +190,9 @@ impl fmt::Display for PreconditionError {
 
 impl std::error::Error for PreconditionError {}
 
+/// Longest message of a parser that is told as it is; bytes.
+const MESSAGE_MAX: usize = 4096;
+
 /// A file of results that cannot be written or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportError {
@@ -203,7 +206,10 @@ pub struct ReportError {
 
 impl ReportError {
     pub(crate) fn new(path: &Path, action: &'static str, error: impl fmt::Display) -> Self {
-        ReportError { path: path.to_owned(), action, message: error.to_string() }
+        let message = error.to_string();
+        // Parsers quote what they do not understand, and that may be all of a file.
+        let message = if message.len() > MESSAGE_MAX { shown(&message).into_owned() } else { message };
+        ReportError { path: path.to_owned(), action, message }
     }
 }
 

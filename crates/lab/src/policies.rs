@@ -11,6 +11,7 @@ use ssd::external::ExternalPolicies;
 use ssd::{Drive, DriveConfig};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use workload::whole;
 
 ssd::section! {
     /// `[policy]`: libraries for the families whose policy is `external`.
@@ -160,6 +161,8 @@ impl Libraries {
             };
             let wrong = |why: String| Refused { place: place.clone(), why: format!("    {why}") };
             let path = std::path::absolute(&path).map_err(|error| wrong(error.to_string()))?;
+            whole::path_as_text(&path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
+            whole::check(&path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
             let library = Library::open(family, &path).map_err(|error| wrong(error.to_string()))?;
             all.push((library, path));
         }

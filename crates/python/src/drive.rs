@@ -502,7 +502,7 @@ fn of_bytes(py: Python<'_>, snapshot: &[u8]) -> PyResult<Drive> {
 /// The drive of a file of the command line's.
 fn of_file(py: Python<'_>, path: &Path) -> PyResult<Drive> {
     let unread = |error: lab::JobError| SnapshotError::new_err(error.message);
-    let bytes = lab::job::files::read(path, "read the snapshot").map_err(unread)?;
+    let bytes = lab::job::files::read_snapshot(path).map_err(unread)?;
     let beside = lab::job::files::beside(path);
     lab::job::files::check(&beside, "read the snapshot's configuration").map_err(unread)?;
     let job = Job::read(Some(&beside), None, &[]).map_err(unread)?;

@@ -45,9 +45,7 @@ impl SweepPlan {
     ) -> PyResult<Self> {
         let Given { policies: given, settings: sets, callables: _callables } = policies::policies(policies)?;
         let allowed = if allow_libraries { Allowed::All } else { Allowed::default() };
-        let text = lab::job::files::read(&file, "read the sweep").map_err(errors::of_job)?;
-        let text = String::from_utf8(text)
-            .map_err(|error| ConfigError::new_err(format!("{}: {}", file.display(), error.utf8_error())))?;
+        let text = lab::job::files::read_text(&file, "read the sweep").map_err(errors::of_job)?;
         let outside = Outside { allowed, given, sets };
         let (kept, path) = (text.clone(), file.clone());
         let plan = py.detach(move || {

@@ -19,6 +19,7 @@ use crate::record::{PAGE_SECTORS, Request};
 use crate::report::SourceReport;
 use crate::settings::choice;
 use ssd::signals::OpCode;
+use std::path::Path;
 use std::sync::Arc;
 
 choice! {
@@ -82,7 +83,7 @@ impl AddressMap {
         request: &mut Request,
         device: u16,
         number: u64,
-        file: &str,
+        file: &Path,
         report: &mut SourceReport,
     ) -> Result<bool, WorkloadError> {
         if request.sectors == 0 {
@@ -111,7 +112,7 @@ impl AddressMap {
                     return Ok(kept);
                 }
                 let Some(rank) = ranks.rank(granule(request.lba)) else {
-                    return Err(Problem::Changed { file: file.to_string() }.into());
+                    return Err(Problem::Changed { file: file.display().to_string() }.into());
                 };
                 request.lba = rank * granule_sectors + request.lba % granule_sectors;
             }
@@ -191,7 +192,7 @@ mod tests {
             let map = AddressMap::wrap(drive, 8);
             let mut r = request(OpCode::Write, lba, sectors);
             let mut report = SourceReport::default();
-            assert!(map.place(&mut r, 0, 1, "t", &mut report).unwrap());
+            assert!(map.place(&mut r, 0, 1, Path::new("t"), &mut report).unwrap());
             assert_eq!((r.lba, r.sectors), (expected_lba, expected_sectors), "{lba}+{sectors} on {drive}");
             assert!(r.end() <= drive);
         }
@@ -201,8 +202,9 @@ mod tests {
     fn as_is_names_the_request() {
         let map = AddressMap::as_is(100);
         let mut report = SourceReport::default();
-        assert!(map.place(&mut request(OpCode::Read, 99, 1), 0, 1, "t", &mut report).unwrap());
-        let error = map.place(&mut request(OpCode::Read, 96, 8), 0, 7, "t", &mut report).unwrap_err();
+        assert!(map.place(&mut request(OpCode::Read, 99, 1), 0, 1, Path::new("t"), &mut report).unwrap());
+        let error =
+            map.place(&mut request(OpCode::Read, 96, 8), 0, 7, Path::new("t"), &mut report).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("request 7") && text.contains("96 to 103") && text.contains("wrap"), "{text}");
     }
@@ -217,7 +219,7 @@ mod tests {
         let map = AddressMap::compact(Arc::new(RankMap::new(&pages, 0)), 0);
         let place = |op, lba, sectors, device| {
             let mut r = request(op, lba, sectors);
-            let kept = map.place(&mut r, device, 1, "t", &mut SourceReport::default()).unwrap();
+            let kept = map.place(&mut r, device, 1, Path::new("t"), &mut SourceReport::default()).unwrap();
             kept.then_some((r.lba, r.sectors))
         };
         assert_eq!(place(OpCode::Write, 16, 16, 0), Some((0, 16)));
@@ -232,6 +234,6 @@ mod tests {
         assert_eq!(place(OpCode::Trim, 81, 2, 0), Some((17, 2)));
         assert_eq!(place(OpCode::Trim, 0, 4, 0), None);
         let mut unseen = request(OpCode::Read, 40, 8);
-        assert!(map.place(&mut unseen, 0, 1, "t", &mut SourceReport::default()).is_err());
+        assert!(map.place(&mut unseen, 0, 1, Path::new("t"), &mut SourceReport::default()).is_err());
     }
 }

@@ -3,9 +3,13 @@
 use crate::reader::{AddressUnit, TimeUnit};
 use crate::report::Assumed;
 use crate::select::LeftOut;
+use ssd::config::{escaped, shown, shown_up_to};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+
+/// Most characters of a finding: a few words and what they quote, which is cut before.
+const FINDING_MAX: usize = 1000;
 
 /// An error of a workload. Small, because every request of a stream could carry one.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,7 +205,9 @@ impl std::error::Error for WorkloadError {}
 impl fmt::Display for WorkloadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Problem::File { file, action, message } => write!(f, "{file}: cannot {action}: {message}"),
+            Problem::File { file, action, message } => {
+                write!(f, "{file}: cannot {action}: {}", escaped(message))
+            }
             Problem::BadLine { file, line, column, reason, found, allowed } => {
                 write!(f, "{file}:{line}: ")?;
                 if !column.is_empty() {
@@ -249,15 +255,18 @@ impl fmt::Display for WorkloadError {
             ),
             Problem::Job { file, line, option, found, allowed, near } => {
                 write!(f, "{file}:{line}: ")?;
-                let option = if option.is_empty() { String::new() } else { format!("{option}: ") };
-                write_finding(f, &format!("{option}{found}"), near.as_deref(), allowed)
+                if !option.is_empty() {
+                    write!(f, "{}: ", shown(option))?;
+                }
+                write_finding(f, found, near.as_deref(), allowed)
             }
             Problem::Setting { key, found, allowed, near, .. } => {
                 write!(f, "workload")?;
                 if !key.is_empty() {
-                    write!(f, ".{key}")?;
+                    write!(f, ".{}", shown(key))?;
                 }
-                write_finding(f, &format!(": {found}"), near.as_deref(), allowed)
+                f.write_str(": ")?;
+                write_finding(f, found, near.as_deref(), allowed)
             }
         }
     }
@@ -288,7 +297,7 @@ fn not_recognised(
 
 /// What was found, what was meant perhaps, and what is allowed.
 fn write_finding(f: &mut fmt::Formatter<'_>, found: &str, near: Option<&str>, allowed: &str) -> fmt::Result {
-    write!(f, "{found}")?;
+    f.write_str(&shown_up_to(found, FINDING_MAX))?;
     if let Some(near) = near {
         write!(f, " (did you mean `{near}`?)")?;
     }

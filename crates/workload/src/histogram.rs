@@ -4,7 +4,7 @@
 
 use crate::error::{BadReason, Problem, WorkloadError, printable};
 use crate::input::{Input, Progress};
-use crate::kind::{Kind, Ready, copies, passes, path_in};
+use crate::kind::{Kind, Ready, copies, name_of, passes, path_in};
 use crate::lines::Lines;
 use crate::priorities::PriorityShares;
 use crate::reader::fields::{Bad, Fields, column_at};
@@ -16,7 +16,8 @@ use crate::synthetic::arrival::generator;
 use crate::synthetic::zipf::Alias;
 use crate::synthetic::{Arrival, Draws};
 use ssd::rng::mix;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 choice! {
@@ -43,7 +44,8 @@ generator! {
     /// A generator from a file of addresses and how often each was accessed.
     pub struct HistogramSpec {
         /// The file: a header, then one address and count per line, separated by a comma; text, gzip or zstd.
-        histogram: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
+        histogram: PathBuf = PathBuf::new(), unit "", allowed "a path",
+            if |path| !path.as_os_str().is_empty();
         /// Requests to generate; 0 for as many as the file counts.
         count: u64 = 0, unit "requests", allowed "", if |_| true;
         /// Unit of the addresses.
@@ -59,7 +61,7 @@ generator! {
 
 impl Kind for HistogramSpec {
     fn check(&self) -> Result<(), WorkloadError> {
-        if self.histogram.is_empty() {
+        if self.histogram.as_os_str().is_empty() {
             return Err(WorkloadError::setting("histogram", "found nothing", "the path of a file"));
         }
         self.check_times(self.count)
@@ -70,16 +72,15 @@ impl Kind for HistogramSpec {
     }
 
     fn title(&self) -> String {
-        let name = Path::new(&self.histogram).file_name();
-        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        name_of(&self.histogram)
     }
 
     fn resolve_path(&mut self, directory: &Path) {
         self.histogram = path_in(directory, &self.histogram);
     }
 
-    fn reads(&self) -> Vec<String> {
-        vec![self.histogram.clone()]
+    fn reads(&self) -> Vec<OsString> {
+        vec![self.histogram.clone().into()]
     }
 
     fn page_cache(&self) -> Option<(f64, bool)> {
@@ -110,7 +111,7 @@ struct Places {
 
 impl Places {
     fn read(spec: &HistogramSpec, progress: &mut dyn FnMut(Progress)) -> Result<Self, WorkloadError> {
-        let mut lines = Lines::new(Input::open(Path::new(&spec.histogram))?)?;
+        let mut lines = Lines::new(Input::open(&spec.histogram)?)?;
         let (mut lbas, mut counts): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         let (mut number, mut hash, mut total) = (0u64, 0, 0u64);
         while let Some(line) = lines.next()? {
@@ -121,7 +122,7 @@ impl Places {
                 continue;
             }
             let (lba, count) = row(text, spec.address_unit).map_err(|bad| Problem::BadLine {
-                file: spec.histogram.clone(),
+                file: spec.histogram.display().to_string(),
                 line: number,
                 column: bad.column,
                 reason: bad.reason,
@@ -139,7 +140,7 @@ impl Places {
             }
         }
         if lbas.is_empty() {
-            let file = spec.histogram.clone();
+            let file = spec.histogram.display().to_string();
             return Err(Problem::NoRequests { file, lines: number, skipped: 0 }.into());
         }
         let weights: Vec<f64> = counts.iter().map(|&count| count as f64).collect();

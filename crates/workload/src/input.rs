@@ -80,7 +80,12 @@ impl Input {
         Self::of(opened, file, metadata.len())
     }
 
-    fn of(bytes: impl Read + Send + 'static, file: String, total: u64) -> Result<Self, WorkloadError> {
+    /// What unpacks those bytes, if they are packed.
+    pub(crate) fn of(
+        bytes: impl Read + Send + 'static,
+        file: String,
+        total: u64,
+    ) -> Result<Self, WorkloadError> {
         let fail =
             |e: io::Error| Problem::File { file: file.clone(), action: "read", message: e.to_string() };
         let done = Arc::new(AtomicU64::new(0));

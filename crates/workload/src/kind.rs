@@ -11,6 +11,7 @@ use crate::record::Source;
 use crate::replay::{Copies, Repeat};
 use crate::report::SourceReport;
 use crate::settings::Settings;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A kind of workload: what its table says.
@@ -33,7 +34,7 @@ pub(crate) trait Kind: Settings {
     fn resolve_path(&mut self, _directory: &Path) {}
 
     /// Paths of files that it reads.
-    fn reads(&self) -> Vec<String> {
+    fn reads(&self) -> Vec<OsString> {
         Vec::new()
     }
 
@@ -57,8 +58,13 @@ pub(crate) trait Kind: Settings {
 }
 
 /// A path that counts from `directory`, unless it is absolute.
-pub(crate) fn path_in(directory: &Path, path: &str) -> String {
-    directory.join(path).components().collect::<PathBuf>().display().to_string()
+pub(crate) fn path_in(directory: &Path, path: &Path) -> PathBuf {
+    directory.join(path).components().collect()
+}
+
+/// The name of a file, for a person.
+pub(crate) fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// A workload that was looked through and can be opened any number of times.

@@ -65,6 +65,7 @@ mod spool;
 pub mod standin;
 pub mod synthetic;
 mod trace;
+pub mod whole;
 
 pub use address::AddressPolicy;
 pub use driven::{Driven, LaneTimes, Played, Poll};
@@ -73,7 +74,7 @@ pub use files::{CaptureSpec, FilesSpec};
 pub use fio::{FioSpec, JobFile};
 pub use footprint::{Footprint, footprint};
 pub use input::Progress;
-pub use lines::LINE_BYTES_MAX;
+pub use lines::{LINE_BYTES_MAX, TextLines};
 pub use map_hints::{Hint, MapHints};
 pub use mix::{Mix, MixSpec, Part};
 pub use priorities::PriorityShares;

@@ -10,7 +10,6 @@ use crate::settings::{Value, quoted};
 use crate::shape::Devices;
 use crate::spec::TraceSpec;
 use ssd::signals::OpCode;
-use std::path::Path;
 use toml::de::DeValue;
 
 /// Devices or processes that an error names.
@@ -197,7 +196,7 @@ impl Filter {
 
 impl Selected {
     pub(crate) fn open(spec: &TraceSpec) -> Result<Self, WorkloadError> {
-        let records = open_trace(Path::new(&spec.path), &spec.format, &spec.read_options())?;
+        let records = open_trace(&spec.path, &spec.format, &spec.read_options())?;
         let starts_later = spec.skip > 0 || spec.from_s > 0.0;
         Ok(Selected {
             records,
@@ -261,7 +260,8 @@ impl Selected {
     pub(crate) fn nothing(&self, spec: &TraceSpec) -> WorkloadError {
         let left_out = self.report().left_out;
         if left_out.is_empty() {
-            return Problem::NoRequests { file: spec.path.clone(), lines: 0, skipped: 0 }.into();
+            return Problem::NoRequests { file: spec.path.display().to_string(), lines: 0, skipped: 0 }
+                .into();
         }
         let name = |id: &u32| match self.records.process(*id) {
             Some(name) => String::from_utf8_lossy(name).into_owned(),
@@ -280,7 +280,8 @@ impl Selected {
             LeftOut::Time => (format!("seconds from {:?} to {:?}", spec.from_s, spec.to_s), Vec::new()),
             LeftOut::Skipped => (format!("skip = {}", spec.skip), Vec::new()),
         };
-        Problem::NothingSelected { file: spec.path.clone(), asked, left_out, others }.into()
+        let file = spec.path.display().to_string();
+        Problem::NothingSelected { file, asked, left_out, others }.into()
     }
 }
 

@@ -2,7 +2,8 @@
 //! struct, the table for help, and reading a `[workload]` table with errors that name the key.
 
 use crate::error::WorkloadError;
-use ssd::config::{in_unit, whole_with_exponent};
+use ssd::config::{in_unit, shown, whole_with_exponent};
+use std::path::PathBuf;
 use toml::de::{DeInteger, DeValue};
 
 /// What a person needs to know about a key of the `[workload]` table.
@@ -49,6 +50,19 @@ impl Value for String {
     }
     fn show(&self) -> String {
         quoted(self)
+    }
+    fn allowed() -> String {
+        "text".to_string()
+    }
+}
+
+impl Value for PathBuf {
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        value.as_str().map(PathBuf::from)
+    }
+    fn show(&self) -> String {
+        // Whoever writes a configuration refuses paths that are no text before that.
+        quoted(&self.to_string_lossy())
     }
     fn allowed() -> String {
         "text".to_string()
@@ -109,6 +123,11 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// What was found, for a message.
 pub(crate) fn found(value: &DeValue<'_>) -> String {
+    shown(&spelled(value)).into_owned()
+}
+
+/// A value as it is written in TOML.
+fn spelled(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => quoted(text),
         DeValue::Integer(n) => n.to_string(),
@@ -116,7 +135,7 @@ pub(crate) fn found(value: &DeValue<'_>) -> String {
         DeValue::Boolean(b) => b.to_string(),
         DeValue::Datetime(d) => d.to_string(),
         DeValue::Array(items) => {
-            let items: Vec<String> = items.iter().map(|item| found(item.get_ref())).collect();
+            let items: Vec<String> = items.iter().map(|item| spelled(item.get_ref())).collect();
             format!("[{}]", items.join(", "))
         }
         DeValue::Table(_) => "a table".to_string(),

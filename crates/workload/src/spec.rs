@@ -12,7 +12,7 @@ use crate::fio::FioSpec;
 use crate::footprint::{Footprint, footprint};
 use crate::histogram::HistogramSpec;
 use crate::input::Progress;
-use crate::kind::{Kind, Ready, copies, path_in};
+use crate::kind::{Kind, Ready, copies, name_of, path_in};
 use crate::map_hints::{MapHints, Mapped, Mapping};
 use crate::mix::MixSpec;
 use crate::near::near;
@@ -32,8 +32,9 @@ use crate::synthetic::SyntheticSpec;
 use crate::trace::{Survey, TraceSource};
 use ssd::rng::mix;
 use std::borrow::{Borrow, BorrowMut};
+use std::ffi::OsString;
 use std::mem::discriminant;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
@@ -43,7 +44,8 @@ settings! {
     /// times, skip, take the first requests, repeat, speed up, place addresses, copy.
     pub struct TraceSpec {
         /// The trace file: text, plain or compressed (gzip, zstd, xz, bzip2, lz4); `-`: standard input.
-        path: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
+        path: PathBuf = PathBuf::new(), unit "", allowed "a path",
+            if |path| !path.as_os_str().is_empty();
         /// Name of the trace's format, or `auto` to recognise it by content.
         format: String = "auto".to_string(), unit "", allowed "", if |_| true;
         /// Unit of the time column, to override the format's.
@@ -123,7 +125,7 @@ impl TraceSpec {
 
 impl Kind for TraceSpec {
     fn check(&self) -> Result<(), WorkloadError> {
-        if self.path.is_empty() {
+        if self.path.as_os_str().is_empty() {
             return Err(WorkloadError::setting("path", "found nothing", "the path of a trace"));
         }
         if self.to_s > 0.0 && self.to_s <= self.from_s {
@@ -141,8 +143,8 @@ impl Kind for TraceSpec {
         self.columns.is_empty() || self.columns.has_times()
     }
 
-    fn reads(&self) -> Vec<String> {
-        vec![self.path.clone()]
+    fn reads(&self) -> Vec<OsString> {
+        vec![self.path.clone().into()]
     }
 
     fn page_cache(&self) -> Option<(f64, bool)> {
@@ -158,15 +160,11 @@ impl Kind for TraceSpec {
     }
 
     fn title(&self) -> String {
-        if self.path == STANDARD_INPUT {
-            return "stdin".to_string();
-        }
-        let name = Path::new(&self.path).file_name();
-        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        if self.path.as_os_str() == STANDARD_INPUT { "stdin".to_string() } else { name_of(&self.path) }
     }
 
     fn resolve_path(&mut self, directory: &Path) {
-        if self.path != STANDARD_INPUT {
+        if self.path.as_os_str() != STANDARD_INPUT {
             self.path = path_in(directory, &self.path);
         }
     }
@@ -316,17 +314,17 @@ pub(crate) fn unknown_key(key: &str, known: &[&'static str]) -> WorkloadError {
 
 impl Spec {
     /// The trace at `path`, with all settings at their defaults.
-    pub fn trace(path: impl Into<String>) -> Self {
+    pub fn trace(path: impl Into<PathBuf>) -> Self {
         Spec::Trace(TraceSpec { path: path.into(), ..TraceSpec::default() })
     }
 
     /// The job file of fio at `path`.
-    pub fn fio(path: impl Into<String>) -> Self {
+    pub fn fio(path: impl Into<PathBuf>) -> Self {
         Spec::Fio(FioSpec { jobs: path.into(), ..FioSpec::default() })
     }
 
     /// The capture at `path`.
-    pub fn capture(path: impl Into<String>) -> Self {
+    pub fn capture(path: impl Into<PathBuf>) -> Self {
         Spec::Capture(CaptureSpec { capture: path.into(), ..CaptureSpec::default() })
     }
 
@@ -440,7 +438,7 @@ impl Spec {
     }
 
     /// Paths of files that it reads.
-    pub fn reads(&self) -> Vec<String> {
+    pub fn reads(&self) -> Vec<OsString> {
         self.kind().reads()
     }
 

@@ -225,7 +225,7 @@ impl TraceSource {
     }
 
     fn changed(&self) -> WorkloadError {
-        Problem::Changed { file: self.spec.path.clone() }.into()
+        Problem::Changed { file: self.spec.path.display().to_string() }.into()
     }
 
     /// Starts the next pass; false after the last one.

@@ -99,9 +99,7 @@ fn parse_shard(text: &str) -> Result<(usize, usize), String> {
 
 /// Runs a sweep.
 pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let text = files::read(&args.file, "read the sweep")?;
-    let text = String::from_utf8(text)
-        .map_err(|error| Failure::file(&args.file, "read the sweep", &error.utf8_error()))?;
+    let text = files::read_text(&args.file, "read the sweep")?;
     let progress = Progress::new(args.quiet);
     let outside = Outside { allowed: args.libraries.allowed(), ..Outside::default() };
     let plan = SweepPlan::new(&args.file, text.clone(), outside, &mut |spec| progress.survey(spec));

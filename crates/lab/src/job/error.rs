@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use ssd::config::{ConfigError, ConfigErrors, Problem};
+use ssd::config::{ConfigError, ConfigErrors, Problem, shown};
 use workload::WorkloadError;
 
 /// So many lines that are no TOML are no slip in a configuration.
@@ -32,7 +32,7 @@ impl JobError {
     /// A name that does not exist, with all that do and the one that was probably meant.
     pub fn no_such(what: &'static str, found: &str, names: &[&str]) -> Self {
         let mut message =
-            format!("no such {what}\n    found:   {found:?}\n    allowed: {}", names.join(", "));
+            format!("no such {what}\n    found:   {:?}\n    allowed: {}", shown(found), names.join(", "));
         if let Problem::NoSuchName { near: Some(near), .. } =
             Problem::no_such_name(what, found, names.iter().copied())
         {

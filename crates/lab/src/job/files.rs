@@ -1,25 +1,32 @@
 //! Files that the user names to be read.
 
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::error::JobError;
+use workload::whole;
 
-/// The bytes of a file.
-pub fn read(path: &Path, action: &str) -> Result<Vec<u8>, JobError> {
-    check(path, action)?;
-    std::fs::read(path).map_err(|error| JobError::file(path, action, &error))
+/// Most bytes of a saved drive that are read: of the largest, with 2^32 units, 16 bytes each [A].
+const SNAPSHOT_BYTES_MAX: u64 = 64 << 30;
+
+/// The text of a file that people write: a configuration, a sweep.
+pub fn read_text(path: &Path, action: &str) -> Result<String, JobError> {
+    whole::read_lines(path).and_then(whole::text).map_err(|error| JobError::file(path, action, &error))
 }
 
-/// Refuses a named pipe: opened while nobody writes to it, it would wait for ever. Those of a shell (`<(...)`) are open
-/// already and have no name but a number.
+/// The bytes of a saved drive.
+pub fn read_snapshot(path: &Path) -> Result<Vec<u8>, JobError> {
+    const ACTION: &str = "read the snapshot";
+    whole::read(path, SNAPSHOT_BYTES_MAX).map_err(|error| JobError::file(path, ACTION, &error))
+}
+
+/// A path where it must be text, in TOML or JSON.
+pub fn text<'p>(path: &'p Path, action: &str) -> Result<&'p str, JobError> {
+    whole::path_as_text(path).map_err(|error| JobError::file(path, action, &error))
+}
+
+/// Refuses what has no end, or waits for others to write: it is going to be read.
 pub fn check(path: &Path, action: &str) -> Result<(), JobError> {
-    let is_open = ["/dev/", "/proc/"].iter().any(|folder| path.starts_with(folder));
-    let is_pipe = std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
-    if is_pipe && !is_open {
-        return Err(JobError::file(path, action, &"it is a named pipe, allowed: a file"));
-    }
-    Ok(())
+    whole::check(path).map_err(|error| JobError::file(path, action, &error))
 }
 
 /// Where the configuration of a snapshot lies.

@@ -15,7 +15,7 @@ pub use size::GENERATOR_SPACE_BYTES;
 use crate::policies::{Allowed, Libraries, PolicyConfig, Refused};
 use crate::run_config::RunConfig;
 use ssd::DriveConfig;
-use ssd::config::{ConfigErrors, Layer, Origin, presets};
+use ssd::config::{ConfigErrors, Layer, Origin, presets, shown};
 use ssd::drive_config::{Resolved, resolve, resolve_table};
 use ssd::external::ExternalPolicies;
 use toml::de::{DeTable, DeValue};
@@ -116,7 +116,9 @@ impl Job {
         let argument = format!("{key}={value}");
         let mut layer = Layer::set(&argument).map_err(|_| {
             JobError::new(format!(
-                "{source}: {key}\n    found:   {value}\n    allowed: section.key and its value"
+                "{source}: {}\n    found:   {}\n    allowed: section.key and its value",
+                shown(key),
+                shown(value)
             ))
         })?;
         layer.source = source;
@@ -290,20 +292,19 @@ impl Job {
 pub fn with_path(spec: Option<Spec>, path: &Path) -> Spec {
     let is_job_file = workload::fio::is_job_file(path);
     let is_capture = workload::capture::is_capture(path);
-    let path = path.display().to_string();
     match spec {
         Some(Spec::Capture(mut captured)) if is_capture => {
-            captured.capture = path;
+            captured.capture = path.to_owned();
             Spec::Capture(captured)
         }
         _ if is_capture => Spec::capture(path),
         Some(Spec::Fio(mut fio)) if is_job_file => {
-            fio.jobs = path;
+            fio.jobs = path.to_owned();
             Spec::Fio(fio)
         }
         _ if is_job_file => Spec::fio(path),
         Some(Spec::Trace(mut trace)) => {
-            trace.path = path;
+            trace.path = path.to_owned();
             Spec::Trace(trace)
         }
         _ => Spec::trace(path),
@@ -346,11 +347,7 @@ fn drive_layer(name: &str) -> Result<Layer, JobError> {
 
 impl ConfigFile {
     fn read(path: &Path) -> Result<Self, JobError> {
-        let bytes = files::read(path, "read the configuration")?;
-        let text = String::from_utf8(bytes).map_err(|e| {
-            let error = format!("byte {} is not UTF-8 text", e.utf8_error().valid_up_to());
-            JobError::file(path, "read the configuration", &error)
-        })?;
+        let text = files::read_text(path, "read the configuration")?;
         refuse_jobs(path, &text)?;
         let file = ConfigFile::new(path, text);
         // Said before anything is looked for in it: what is not found may stand behind the mistake.

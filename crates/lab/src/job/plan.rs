@@ -1,6 +1,7 @@
 //! What a run will do, worked out before it begins: which drive, how it is aged, with remarks on what was chosen.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use ssd::Drive;
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
@@ -8,7 +9,7 @@ use ssd::drive_config::Resolved;
 use ssd::sections::ErrorModel;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
-use super::{Job, JobError, size};
+use super::{Job, JobError, files, size};
 use crate::policies::Libraries;
 use crate::precondition::Past;
 use crate::run_config::RunConfig;
@@ -32,6 +33,7 @@ pub struct Plan {
 impl Plan {
     /// Sizes the drive if nothing says which one it is, and puts all settings together.
     pub(super) fn new(job: &Job, workload: Option<(&Spec, &Prepared)>) -> Result<Self, JobError> {
+        workload.map_or(Ok(()), |(spec, _)| check_paths(spec))?;
         let (job, libraries, unused) = job.with_libraries()?;
         let job = &job;
         let (mut run, origins) = job.run()?;
@@ -115,6 +117,15 @@ impl Plan {
         }
         text
     }
+}
+
+/// What is written of a run names its files as text: a path that is none would name another one.
+fn check_paths(spec: &Spec) -> Result<(), JobError> {
+    let mut spec = spec.clone();
+    if let Ok(folder) = std::env::current_dir() {
+        spec.resolve_path(&folder);
+    }
+    spec.reads().iter().try_for_each(|path| files::text(Path::new(path), "run it").map(drop))
 }
 
 /// What a drive of today has and the default one leaves out, until it is asked for.

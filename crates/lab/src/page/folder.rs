@@ -10,6 +10,7 @@ use crate::result::{FILE_NAME, RunResult};
 use crate::series::NAMES_OF_TABLES;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use workload::whole::{self, RESULT_BYTES_MAX};
 
 /// Runs and claims, read, for a page.
 #[derive(Default)]
@@ -93,6 +94,7 @@ fn table(folder: &Path, name: &'static str) -> Result<Option<Table>, ReportError
     if !path.exists() {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| ReportError::new(&path, "read", error))?;
+    let text =
+        whole::read_text(&path, RESULT_BYTES_MAX).map_err(|error| ReportError::new(&path, "read", error))?;
     Table::of_csv(name, &text).map(Some).map_err(|wrong| ReportError::new(&path, "understand", wrong))
 }

@@ -25,6 +25,7 @@ use ssd::snapshot::checksum;
 use ssd::{Drive, DriveConfig, Executor, Reason};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use workload::whole::{self, RESULT_BYTES_MAX};
 use workload::{Source, Spec};
 
 /// Which cell of which study.
@@ -397,7 +398,7 @@ impl Job {
     pub fn finished(&self) -> Option<Vec<Cell>> {
         let cell = |phase: &str| {
             let place = self.place_of(phase);
-            let text = std::fs::read_to_string(self.path(&place)).ok()?;
+            let text = whole::read_text(&self.path(&place), RESULT_BYTES_MAX).ok()?;
             let cell: Cell = serde_json::from_str(&text).ok()?;
             (cell.identity == self.identity && cell.place == place).then_some(cell)
         };

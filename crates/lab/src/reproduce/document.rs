@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
+use workload::whole;
 
 /// A file, read.
 pub(super) struct File {
@@ -18,7 +19,8 @@ pub(super) struct File {
 impl File {
     /// Reads it.
     pub fn read(path: &Path) -> Result<Self, PaperError> {
-        let text = std::fs::read_to_string(path).map_err(|error| PaperError::file(path, "read", error))?;
+        let text = whole::read_lines(path).and_then(whole::text);
+        let text = text.map_err(|error| PaperError::file(path, "read", error))?;
         Ok(File { path: path.to_owned(), text })
     }
 

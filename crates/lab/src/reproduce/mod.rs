@@ -47,12 +47,16 @@ pub use verdict::{FACTOR, Finding, Measured, Verdict, judge};
 
 use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
-use ssd::config::ConfigErrors;
+use ssd::config::{ConfigErrors, shown, shown_up_to};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use workload::WorkloadError;
+
+/// Most characters of what was found in a paper's file.
+const FINDING_MAX: usize = 1000;
 
 /// Why a paper cannot be read or run.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,6 +128,7 @@ impl fmt::Display for PaperError {
                 write!(f, "{}: cannot {action}: {message}", path.display())
             }
             PaperError::Wrong { place, key, found, allowed, near } => {
+                let (key, found) = (shown(key), shown_up_to(found, FINDING_MAX));
                 write!(f, "{place}: {key}\n    found:   {found}\n    allowed: {allowed}")?;
                 near.as_ref().map_or(Ok(()), |near| write!(f, "\n    did you mean {near:?}?"))
             }
@@ -211,8 +216,12 @@ pub struct Outcome {
 pub fn papers(folder: &Path) -> Result<Vec<String>, PaperError> {
     let list = std::fs::read_dir(folder).map_err(|error| PaperError::file(folder, "read", error))?;
     let entries = list.filter_map(Result::ok).filter(|entry| entry.path().join("experiment.toml").is_file());
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let no_text = |name: OsString| {
+        let message = "its name is not UTF-8 text, and a paper is named by it";
+        PaperError::file(&folder.join(name), "use", message)
+    };
+    let names = entries.map(|entry| entry.file_name().into_string().map_err(no_text));
+    let mut names: Vec<String> = names.collect::<Result<_, _>>()?;
     names.sort();
     Ok(names)
 }

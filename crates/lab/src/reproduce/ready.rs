@@ -24,7 +24,7 @@ pub(super) fn ready(workload: &Workload, options: &Options, seed: u64) -> Result
         From::Trace(name) => {
             let found = options.traces.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
             let Some(path) = found else { return Ok(None) };
-            Spec::trace(path.display().to_string())
+            Spec::trace(path)
         }
     };
     spec.set_seed(seed).map_err(about)?;

@@ -36,6 +36,7 @@ use ssd::sections::ErrorModel;
 use ssd::signals::Priority;
 use std::collections::BTreeMap;
 use std::path::Path;
+use workload::whole::{self, RESULT_BYTES_MAX};
 
 /// Version of the format of `result.json`: it changes when a key changes its meaning or goes away.
 pub const FORMAT: u32 = 2;
@@ -327,7 +328,8 @@ impl RunResult {
     /// Reads a result from its file, or from the folder the file is in.
     pub fn load(path: &Path) -> Result<Self, ReportError> {
         let file = if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() };
-        let text = std::fs::read_to_string(&file).map_err(|error| ReportError::new(&file, "read", error))?;
+        let text = whole::read_text(&file, RESULT_BYTES_MAX)
+            .map_err(|error| ReportError::new(&file, "read", error))?;
         let fail = |error: serde_json::Error| ReportError::new(&file, "understand", error);
         let Head { format } = serde_json::from_str(&text).map_err(fail)?;
         if !(OLDEST..=FORMAT).contains(&format) {

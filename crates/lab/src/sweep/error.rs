@@ -1,7 +1,10 @@
 //! What can be wrong with a sweep file.
 
-use ssd::config::Problem;
+use ssd::config::{Problem, shown, shown_up_to};
 use std::fmt::{self, Display};
+
+/// Most characters of what was found: a sweep's own words are some hundreds.
+const FINDING_MAX: usize = 1000;
 
 /// An error in a sweep file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +34,8 @@ impl SweepError {
 impl Display for SweepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SweepError { place, key, found, allowed, near } = self;
-        let key = if key.is_empty() { "not valid TOML" } else { key };
+        let key = if key.is_empty() { "not valid TOML" } else { &shown(key) };
+        let found = shown_up_to(found, FINDING_MAX);
         write!(f, "{place}: {key}\n    found:   {found}\n    allowed: {allowed}")?;
         near.as_ref().map_or(Ok(()), |near| write!(f, "\n    did you mean {near:?}?"))
     }

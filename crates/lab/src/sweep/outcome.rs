@@ -15,6 +15,7 @@ use ssd::ExternalPolicies;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use workload::Prepared;
+use workload::whole::{self, RESULT_BYTES_MAX};
 
 /// What is to be run: all that another process must know of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ pub struct Outcome {
 impl Outcome {
     /// Reads what is kept of a run; nothing where there is none, or the file is damaged: then the run is to be done.
     pub fn read(path: &Path, id: &str) -> Option<Self> {
-        let text = std::fs::read_to_string(path).ok()?;
+        let text = whole::read_text(path, RESULT_BYTES_MAX).ok()?;
         serde_json::from_str(&text).ok().filter(|outcome: &Outcome| outcome.id == id)
     }
 

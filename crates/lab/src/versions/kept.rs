@@ -3,10 +3,10 @@
 use super::KEPT;
 use crate::error::ReportError;
 use ssd::Drive;
+use ssd::config::shown;
 use ssd::units::Pun;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
+use workload::{Problem, TextLines, WorkloadError};
 
 /// What one unit of flash held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +31,19 @@ pub struct Kept {
 /// programmed, in their order, and nothing else.
 pub fn read_kept(path: &Path, drive: &Drive) -> Result<Vec<Kept>, ReportError> {
     let is = |ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
-    let rows = if is("parquet") { from_parquet(path)? } else { from_csv(path, is("zst"))? };
+    let most = drive.contents().units() as usize;
+    let rows = if is("parquet") { from_parquet(path, most)? } else { from_csv(path, most)? };
     check(&rows, drive).map_err(|wrong| ReportError::new(path, "use", wrong))?;
     Ok(rows)
+}
+
+/// There are more rows than the drive has units.
+fn too_many(path: &Path, most: usize) -> ReportError {
+    let message = format!(
+        "it is from another snapshot\n    found:   more than {most} rows\n    allowed: up to {most}, one for each \
+         unit of this drive"
+    );
+    ReportError::new(path, "use", message)
 }
 
 /// Whether rows are of what is on this drive.
@@ -84,46 +94,57 @@ fn kept(numbers: &[u64]) -> Option<Kept> {
     })
 }
 
-fn from_csv(path: &Path, is_packed: bool) -> Result<Vec<Kept>, ReportError> {
-    let fail = |error: std::io::Error| ReportError::new(path, "read", error);
-    let file = File::open(path).map_err(fail)?;
-    let lines: Box<dyn BufRead> = match is_packed {
-        true => Box::new(BufReader::new(zstd::Decoder::new(file).map_err(fail)?)),
-        false => Box::new(BufReader::new(file)),
-    };
-    let wrong = |number: usize, found: &str, allowed: &str| {
-        let what = format!("line {number}\n    found:   {found:?}\n    allowed: {allowed}");
-        ReportError::new(path, "understand", what)
-    };
-    let mut rows = Vec::new();
-    let mut any = false;
-    for (number, line) in (1..).zip(lines.lines()) {
-        let line = line.map_err(fail)?;
-        if number == 1 {
-            if line != KEPT.join(",") {
-                return Err(wrong(1, &line, &KEPT.join(",")));
-            }
-            any = true;
-            continue;
+/// A line that is not as it should be.
+fn wrong(path: &Path, number: u64, found: &[u8], allowed: &str) -> ReportError {
+    let found = format!("{:?}", String::from_utf8_lossy(found));
+    let what = format!("line {number}\n    found:   {}\n    allowed: {allowed}", shown(&found));
+    ReportError::new(path, "understand", what)
+}
+
+/// Lines that cannot be read.
+fn unread(path: &Path, error: &WorkloadError) -> ReportError {
+    match error.problem() {
+        Problem::File { action, message, .. } => ReportError::new(path, action, message),
+        Problem::BadLine { line, found, allowed, .. } => {
+            let what = format!("line {line}\n    found:   {found}\n    allowed: {allowed}");
+            ReportError::new(path, "understand", what)
         }
-        let numbers: Option<Vec<u64>> = line.split(',').map(|number| number.parse().ok()).collect();
-        let row = numbers.as_deref().and_then(kept);
-        rows.push(row.ok_or_else(|| {
-            wrong(number, &line, "seven whole numbers, as written by wordline run --keep-versions")
-        })?);
-    }
-    match any {
-        true => Ok(rows),
-        false => Err(wrong(1, "", &KEPT.join(","))),
+        _ => ReportError::new(path, "read", error),
     }
 }
 
+/// Rows of a text, plain or packed, at most so many.
+fn from_csv(path: &Path, most: usize) -> Result<Vec<Kept>, ReportError> {
+    let fail = |error: WorkloadError| unread(path, &error);
+    let mut lines = TextLines::open(path).map_err(fail)?;
+    let head = KEPT.join(",");
+    let mut rows = Vec::new();
+    match lines.next().map_err(fail)? {
+        Some(line) if line == head.as_bytes() => {}
+        line => return Err(wrong(path, 1, line.unwrap_or_default(), &head)),
+    }
+    for number in 2.. {
+        let Some(line) = lines.next().map_err(fail)? else { break };
+        let number_of = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse().ok();
+        let numbers: Option<Vec<u64>> = line.split(|byte| *byte == b',').map(number_of).collect();
+        let Some(row) = numbers.as_deref().and_then(kept) else {
+            let allowed = "seven whole numbers, as written by wordline run --keep-versions";
+            return Err(wrong(path, number, line, allowed));
+        };
+        if rows.len() == most {
+            return Err(too_many(path, most));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
 #[cfg(feature = "parquet")]
-fn from_parquet(path: &Path) -> Result<Vec<Kept>, ReportError> {
+fn from_parquet(path: &Path, most: usize) -> Result<Vec<Kept>, ReportError> {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
     let fail = |error: &dyn std::fmt::Display| ReportError::new(path, "read", error.to_string());
-    let file = File::open(path).map_err(|error| fail(&error))?;
+    let file = workload::whole::open(path).map_err(|error| fail(&error))?;
     let reader = SerializedFileReader::new(file).map_err(|error| fail(&error))?;
     let wrong = || {
         let what = format!("it has other columns\n    allowed: {}, whole numbers", KEPT.join(", "));
@@ -131,6 +152,9 @@ fn from_parquet(path: &Path) -> Result<Vec<Kept>, ReportError> {
     };
     let mut rows = Vec::new();
     for row in reader.get_row_iter(None).map_err(|error| fail(&error))? {
+        if rows.len() == most {
+            return Err(too_many(path, most));
+        }
         let row = row.map_err(|error| fail(&error))?;
         let mut numbers = Vec::with_capacity(KEPT.len());
         for ((name, field), expected) in row.get_column_iter().zip(KEPT) {
@@ -146,7 +170,7 @@ fn from_parquet(path: &Path) -> Result<Vec<Kept>, ReportError> {
 }
 
 #[cfg(not(feature = "parquet"))]
-fn from_parquet(path: &Path) -> Result<Vec<Kept>, ReportError> {
+fn from_parquet(path: &Path, _: usize) -> Result<Vec<Kept>, ReportError> {
     let message = "this program was built without Parquet, allowed: .csv or .csv.zst";
     Err(ReportError::new(path, "read", message))
 }

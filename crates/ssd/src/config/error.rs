@@ -6,7 +6,11 @@
 use std::fmt::{self, Display};
 
 use super::near::nearest;
+use super::shown::{ERRORS_MAX, escaped, shown};
 use super::value::quote;
+
+/// Errors that are told of a configuration: more are no help.
+const TOLD_MAX: usize = 20;
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +24,8 @@ pub struct Origin {
 impl Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            Some(line) => write!(f, "{}:{line}", self.source),
-            None => f.write_str(&self.source),
+            Some(line) => write!(f, "{}:{line}", shown(&self.source)),
+            None => f.write_str(&shown(&self.source)),
         }
     }
 }
@@ -144,16 +148,20 @@ impl Problem {
 
     fn found(&self) -> String {
         match self {
-            Problem::Syntax { message } => message.clone(),
-            Problem::NoSuchTable { found, .. } => format!("[{found}]"),
-            Problem::NoSuchName { found, .. } | Problem::Renamed { found, .. } => quote(found),
+            // Both are ours, and of a line of input no more than its beginning.
+            Problem::Syntax { message: found } | Problem::Conflict { found, .. } => {
+                escaped(found).into_owned()
+            }
+            Problem::NoSuchTable { found, .. } => format!("[{}]", shown(found)),
+            Problem::NoSuchName { found, .. } | Problem::Renamed { found, .. } => {
+                shown(&quote(found)).into_owned()
+            }
             Problem::NotOfThisPolicy { found, policy, .. } => {
-                format!("{found}, with policy = {}", quote(policy))
+                format!("{}, with policy = {}", shown(found), quote(policy))
             }
             Problem::NoSuchKey { found, .. }
             | Problem::WrongType { found, .. }
-            | Problem::OutOfRange { found, .. }
-            | Problem::Conflict { found, .. } => found.clone(),
+            | Problem::OutOfRange { found, .. } => shown(found).into_owned(),
         }
     }
 
@@ -218,7 +226,7 @@ impl Display for ConfigError {
             write!(f, "{origin}: ")?;
         }
         if let Some(first) = self.keys.first() {
-            write!(f, "{}: ", first.key)?;
+            write!(f, "{}: ", shown(&first.key))?;
         }
         write!(f, "{}\n    found:   {}", self.problem.headline(), self.problem.found())?;
         if let Some(allowed) = self.problem.allowed() {
@@ -245,13 +253,17 @@ pub struct ConfigErrors(pub Vec<ConfigError>);
 
 impl Display for ConfigErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, error) in self.0.iter().enumerate() {
+        for (i, error) in self.0.iter().take(TOLD_MAX).enumerate() {
             if i > 0 {
                 f.write_str("\n")?;
             }
             write!(f, "{error}")?;
         }
-        Ok(())
+        match self.0.len().saturating_sub(TOLD_MAX) {
+            0 => Ok(()),
+            _ if self.0.len() >= ERRORS_MAX => f.write_str("\n    and many more errors"),
+            more => write!(f, "\n    and {more} more errors"),
+        }
     }
 }
 

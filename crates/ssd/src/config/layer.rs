@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigError, ConfigErrors, KeyAt, Origin, Problem};
+use super::shown::ERRORS_MAX;
 use super::table::Table;
 use super::units::whole_with_exponent;
 use super::value::{Value, quote};
@@ -121,6 +122,8 @@ impl Entry {
 /// A layer on its way to keys with their places.
 pub(crate) struct Reader<'a> {
     layer: &'a Layer,
+    /// The end of each line but the last, in bytes.
+    line_ends: Vec<usize>,
     pub(crate) entries: Vec<Entry>,
     /// What is wrong, with the byte of each, for the order.
     pub(crate) problems: Vec<(usize, ConfigError)>,
@@ -128,7 +131,8 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(layer: &'a Layer) -> Self {
-        Reader { layer, entries: Vec::new(), problems: Vec::new() }
+        let ends = layer.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at);
+        Reader { layer, line_ends: ends.collect(), entries: Vec::new(), problems: Vec::new() }
     }
 
     /// The text as TOML, or all that is wrong with it.
@@ -137,25 +141,32 @@ impl<'a> Reader<'a> {
         if errors.is_empty() {
             return Ok(table.into_inner());
         }
-        Err(errors.iter().map(|error| self.syntax_error(error)).collect())
+        Err(errors.iter().take(ERRORS_MAX).map(|error| self.syntax_error(error)).collect())
     }
 
     pub(crate) fn origin(&self, byte: usize) -> Origin {
-        let before = self.layer.text.as_bytes().iter().take(byte);
-        let line = 1 + before.filter(|b| **b == b'\n').count() as u32;
+        let line = 1 + self.line_ends.partition_point(|end| *end < byte) as u32;
         Origin { source: self.layer.source.clone(), line: (!self.layer.is_set).then_some(line) }
     }
 
     fn syntax_error(&self, error: &toml::de::Error) -> ConfigError {
         let byte = error.span().map_or(0, |span| span.start);
         let origin = self.origin(byte);
-        let text = origin.line.and_then(|line| self.layer.text.lines().nth(line as usize - 1));
-        let shown: String = text.unwrap_or(&self.layer.text).trim().chars().take(100).collect();
+        let begin = origin.line.map_or(0, |line| match line {
+            1 => 0,
+            line => self.line_ends[line as usize - 2] + 1,
+        });
+        let rest = self.layer.text.get(begin..).unwrap_or_default();
+        let text = if self.layer.is_set { rest } else { rest.lines().next().unwrap_or_default() };
+        let shown: String = text.trim().chars().take(100).collect();
         let message = format!("{}, in: {shown}", error.message());
         ConfigError { keys: Vec::new(), origin: Some(origin), problem: Problem::Syntax { message } }
     }
 
     pub(crate) fn report(&mut self, byte: usize, key: &str, problem: Problem) {
+        if self.problems.len() == ERRORS_MAX {
+            return;
+        }
         let origin = Some(self.origin(byte));
         let keys = vec![KeyAt { key: key.to_owned(), origin: origin.clone() }];
         self.problems.push((byte, ConfigError { keys, origin, problem }));
@@ -222,7 +233,8 @@ pub(crate) fn apply_table(
                 for entry in &entries {
                     match entry.set(table, elsewhere) {
                         Ok(()) => _ = provenance.insert(entry.path(), entry.origin.clone()),
-                        Err(problem) => errors.push(entry.error(problem)),
+                        Err(problem) if errors.len() < ERRORS_MAX => errors.push(entry.error(problem)),
+                        Err(_) => return Err(ConfigErrors(errors)),
                     }
                 }
             }

@@ -7,6 +7,7 @@ use super::DriveConfig;
 use super::document::{Document, elsewhere};
 use crate::config::layer::{Entry, apply_table};
 use crate::config::presets::{self, Preset};
+use crate::config::shown::ERRORS_MAX;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Layer, Origin, Problem, Table, Value};
 use crate::ftl::sanitize;
 use crate::sections::ErrorModel;
@@ -236,6 +237,9 @@ impl Resolver {
 
     fn fail(&mut self, entry: &Entry, problem: Problem) {
         self.unsure.insert(entry.section.clone());
+        if self.errors.len() >= ERRORS_MAX {
+            return;
+        }
         let mut error = entry.error(problem);
         if let Problem::NotOfThisPolicy { .. } = error.problem {
             let key = format!("{}.policy", entry.section);

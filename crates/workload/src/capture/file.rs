@@ -4,6 +4,7 @@
 
 use super::{Capture, CapturedFile, Event, Manner, Module, Op, Process, Stack, Totals};
 use crate::error::{Problem, WorkloadError};
+use crate::whole;
 use serde::{Deserialize, Serialize};
 use ssd::rng::mix;
 use std::fs::File;
@@ -140,7 +141,7 @@ pub fn is_capture(path: &Path) -> bool {
 impl Capture {
     /// Reads a capture from a file.
     pub fn open(path: &Path) -> Result<Self, WorkloadError> {
-        let file = File::open(path).map_err(|error| fault(path, "open", error.to_string()))?;
+        let file = whole::open(path).map_err(|error| fault(path, "open", error.to_string()))?;
         Capture::read(BufReader::new(file))
             .map_err(|error| fault(path, "read as a capture", error.to_string()))
     }

@@ -279,7 +279,7 @@ macro_rules! composed {
                 self.$key.0.iter_mut().for_each(|member| member.spec.resolve_path(directory));
             }
 
-            fn reads(&self) -> Vec<String> {
+            fn reads(&self) -> Vec<std::ffi::OsString> {
                 self.$key.0.iter().flat_map(|member| member.spec.reads()).collect()
             }
 

@@ -101,11 +101,11 @@ fn is_device(name: &str) -> bool {
 
 impl JobFile {
     /// Reads a job file and all that it includes; variables come from the environment.
-    pub fn load(path: &str) -> Result<Self, WorkloadError> {
-        JobFile::load_from(path, &Machine)
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, WorkloadError> {
+        JobFile::load_from(path.as_ref(), &Machine)
     }
 
-    pub(crate) fn load_from(path: &str, world: &dyn World) -> Result<Self, WorkloadError> {
+    pub(crate) fn load_from(path: &Path, world: &dyn World) -> Result<Self, WorkloadError> {
         let mut ignored = Vec::new();
         let jobs: Result<Vec<Job>, _> =
             sections(path, world)?.iter().map(|section| job(section, &mut ignored)).collect();

@@ -2,6 +2,9 @@
 
 use crate::error::{Problem, WorkloadError};
 use crate::near::near;
+use crate::whole;
+use ssd::config::shown;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +19,7 @@ pub(crate) trait World {
     /// The text of a file.
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
     /// A variable of the environment; `None` if there is none.
-    fn variable(&self, name: &str) -> Option<String>;
+    fn variable(&self, name: &str) -> Option<OsString>;
 }
 
 /// This machine: its files and its environment.
@@ -24,11 +27,11 @@ pub(crate) struct Machine;
 
 impl World for Machine {
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
+        whole::read_lines(path)
     }
 
-    fn variable(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
+    fn variable(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name)
     }
 }
 
@@ -56,7 +59,7 @@ pub(crate) struct Wrong {
 
 impl Wrong {
     pub fn new(found: impl Into<String>, allowed: impl Into<String>) -> Self {
-        Wrong { found: found.into(), allowed: allowed.into(), near: None }
+        Wrong { found: shown(&found.into()).into_owned(), allowed: allowed.into(), near: None }
     }
 
     /// The same with the closest of some names.
@@ -91,12 +94,12 @@ pub(crate) struct Section {
 }
 
 /// Reads the sections of a job file that describe jobs.
-pub(crate) fn sections(path: &str, world: &dyn World) -> Result<Vec<Section>, WorkloadError> {
+pub(crate) fn sections(path: &Path, world: &dyn World) -> Result<Vec<Section>, WorkloadError> {
     let mut reader =
         Reader { world, open: Vec::new(), found: Vec::new(), global: Vec::new(), in_global: false };
     reader.file(path, None)?;
     if reader.found.is_empty() {
-        let place = Place { file: path.into(), line: 1 };
+        let place = Place { file: path.display().to_string().into(), line: 1 };
         let allowed = "a section in brackets with the job's name, such as [job], above its options";
         return Err(Wrong::new("no job in this file", allowed).at(&place, ""));
     }
@@ -114,19 +117,20 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads a file, which `from` includes.
-    fn file(&mut self, path: &str, from: Option<&Place>) -> Result<(), WorkloadError> {
-        let bytes = self.world.read(Path::new(path)).map_err(|error| match from {
+    fn file(&mut self, path: &Path, from: Option<&Place>) -> Result<(), WorkloadError> {
+        let bytes = self.world.read(path).map_err(|error| match from {
             Some(place) => Wrong::new(
-                format!("{path}: {error}"),
+                format!("{}: {error}", path.display()),
                 "a file in the same folder as the one that includes \
                                                         it",
             )
             .at(place, "include"),
             None => {
-                Problem::File { file: path.to_owned(), action: "open", message: error.to_string() }.into()
+                let file = path.display().to_string();
+                Problem::File { file, action: "open", message: error.to_string() }.into()
             }
         })?;
-        let name: Arc<str> = path.into();
+        let name: Arc<str> = path.display().to_string().into();
         self.open.push(PathBuf::from(path));
         for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             let place = Place { file: Arc::clone(&name), line: number + 1 };
@@ -213,7 +217,6 @@ impl Reader<'_> {
             let found = format!("files included {DEPTH_MAX} levels deep");
             return Err(Wrong::new(found, "less").at(place, "include"));
         }
-        let path = path.display().to_string();
         self.file(&path, Some(place))
     }
 
@@ -232,7 +235,9 @@ impl Reader<'_> {
                 return Err(Wrong::new(format!("${{{after}"), "a name between ${ and }"));
             };
             out.push_str(before);
-            out.push_str(&self.world.variable(name).unwrap_or_default());
+            let value = self.world.variable(name).unwrap_or_default().into_string();
+            let no_text = |_| Wrong::new(format!("${{{name}}}, which is not text"), "a variable in UTF-8");
+            out.push_str(&value.map_err(no_text)?);
             rest = behind;
         }
         out.push_str(rest);

@@ -4,17 +4,19 @@ use super::jobs::JobFile;
 use crate::driven::{Driven, Played};
 use crate::error::WorkloadError;
 use crate::input::Progress;
-use crate::kind::{Kind, Ready, path_in};
+use crate::kind::{Kind, Ready, name_of, path_in};
 use crate::record::Source;
 use crate::report::SourceReport;
 use crate::settings::settings;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 settings! {
     /// The jobs of a fio job file.
     pub struct FioSpec {
         /// The fio job file; included files are relative to it, and ${VARIABLE} comes from the environment.
-        jobs: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
+        jobs: PathBuf = PathBuf::new(), unit "", allowed "a path",
+            if |path| !path.as_os_str().is_empty();
         /// How long each request takes when the jobs run without a drive, as with `wordline trace`; 0 for no time,
         /// or 100 us if a job ends by time.
         service_us: u64 = 0, unit "us", allowed "0 to 1000000000", if |us| *us <= 1_000_000_000;
@@ -31,7 +33,7 @@ settings! {
 
 impl Kind for FioSpec {
     fn check(&self) -> Result<(), WorkloadError> {
-        if self.jobs.is_empty() {
+        if self.jobs.as_os_str().is_empty() {
             return Err(WorkloadError::setting("jobs", "found nothing", "the path of a job file"));
         }
         Ok(())
@@ -51,12 +53,11 @@ impl Kind for FioSpec {
     }
 
     fn title(&self) -> String {
-        let name = Path::new(&self.jobs).file_name();
-        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        name_of(&self.jobs)
     }
 
-    fn reads(&self) -> Vec<String> {
-        vec![self.jobs.clone()]
+    fn reads(&self) -> Vec<OsString> {
+        vec![self.jobs.clone().into()]
     }
 
     fn resolve_path(&mut self, directory: &Path) {

@@ -10,6 +10,7 @@ use crate::error::{Problem, WorkloadError};
 use ssd::rng::Rng;
 use ssd::signals::OpCode;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
@@ -23,15 +24,13 @@ impl World for Made<'_> {
         file.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
-    fn variable(&self, name: &str) -> Option<String> {
-        self.0
-            .iter()
-            .find_map(|(file, text)| (file.strip_prefix('$') == Some(name)).then(|| (*text).to_owned()))
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.0.iter().find_map(|(file, text)| (file.strip_prefix('$') == Some(name)).then(|| (*text).into()))
     }
 }
 
 fn load(text: &str) -> Result<JobFile, WorkloadError> {
-    JobFile::load_from("a.fio", &Made(&[("a.fio", text)]))
+    JobFile::load_from(Path::new("a.fio"), &Made(&[("a.fio", text)]))
 }
 
 /// What is said of a job file that is refused.
@@ -50,7 +49,7 @@ fn with(line: &str) -> Result<super::settings::Job, WorkloadError> {
 #[test]
 fn sections_inherit_the_global_ones_above_them() {
     let text = "; one\n[global]\nbs=8k\n  # two\n[a]\nsize=1m ; three\n[global]\nrw=write\n\n[b] # four\nsize=2m\r\n";
-    let found = sections("a.fio", &Made(&[("a.fio", text)])).unwrap();
+    let found = sections(Path::new("a.fio"), &Made(&[("a.fio", text)])).unwrap();
     let flat: Vec<_> = found
         .iter()
         .map(|section| {
@@ -75,17 +74,18 @@ fn files_are_included_where_they_are_named() {
         ("jobs/more/h.fio", "norandommap\n"),
         ("$SIZE", "3"),
     ];
-    let file = JobFile::load_from("jobs/a.fio", &Made(&files)).unwrap();
+    let file = JobFile::load_from(Path::new("jobs/a.fio"), &Made(&files)).unwrap();
     let job = &file.jobs[0];
     assert_eq!((job.size, job.name.as_str()), (Some(Amount::Bytes(3 << 20)), "y3"));
     assert_eq!((&job.sizes[0], job.has_map), (&Size::Fixed(16384), false));
 
     let circle = [("a.fio", "[a]\ninclude b.fio\n"), ("b.fio", "bs=4k\ninclude a.fio\n")];
-    let error = JobFile::load_from("a.fio", &Made(&circle)).unwrap_err().to_string();
+    let error = JobFile::load_from(Path::new("a.fio"), &Made(&circle)).unwrap_err().to_string();
     assert!(error.starts_with("b.fio:2: include: ") && error.contains("a.fio -> b.fio -> a.fio"), "{error}");
 
-    let missing =
-        JobFile::load_from("a.fio", &Made(&[("a.fio", "[a]\ninclude b.fio\n")])).unwrap_err().to_string();
+    let missing = JobFile::load_from(Path::new("a.fio"), &Made(&[("a.fio", "[a]\ninclude b.fio\n")]))
+        .unwrap_err()
+        .to_string();
     assert!(missing.starts_with("a.fio:2: include: b.fio: "), "{missing}");
 
     let section = [("a.fio", "[a]\ninclude b.fio\n"), ("b.fio", "\n[b]\n")];

@@ -120,7 +120,7 @@ pub struct FromCapture {
 
 /// Writes what reaches a drive of what a program did to files.
 pub fn from_capture(args: &FromCapture, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut spec = Spec::capture(args.capture.display().to_string());
+    let mut spec = Spec::capture(&args.capture);
     let flusher = args.flusher.then_some("false");
     let settings = [
         ("--cache-mib", "cache_mib", args.cache_mib.as_deref()),

@@ -6,6 +6,7 @@ use toml::de::DeTable;
 
 use crate::config::layer::apply_table;
 use crate::config::presets::{self, Preset};
+use crate::config::shown::ERRORS_MAX;
 use crate::config::{ConfigError, ConfigErrors, Field, KeyAt, Layer, Origin, Problem, Table, Value};
 use crate::sections::CellPart;
 
@@ -81,7 +82,7 @@ fn strangers(layer: &Layer) -> Vec<ConfigError> {
         let keys = vec![KeyAt { key: key.get_ref().to_string(), origin: origin.clone() }];
         ConfigError { keys, origin, problem: no_such_section(key.get_ref()) }
     };
-    names.map(report).collect()
+    names.take(ERRORS_MAX).map(report).collect()
 }
 
 fn no_such_section(found: &str) -> Problem {

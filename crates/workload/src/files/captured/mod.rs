@@ -14,19 +14,21 @@ use super::{CACHE_PAGES_MIN, FilesSpec};
 use crate::capture::{Capture, Event, Op};
 use crate::error::{Problem, WorkloadError};
 use crate::input::Progress;
-use crate::kind::{Kind, Ready, passes, path_in};
+use crate::kind::{Kind, Ready, name_of, passes, path_in};
 use crate::map_hints::MapHints;
 use crate::page_cache::PageCache;
 use crate::record::{PAGE_BYTES, PAGE_SECTORS, Source};
 use crate::settings::settings;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 settings! {
     /// What a program did to files. Sources: the file system's numbers are ext4's defaults, all else assumed.
     pub struct CaptureSpec {
         /// The capture, as written by `wordline capture`.
-        capture: String = String::new(), unit "", allowed "a path", if |path| !path.is_empty();
+        capture: PathBuf = PathBuf::new(), unit "", allowed "a path",
+            if |path| !path.as_os_str().is_empty();
         /// Number of passes, each starting from the same files.
         repeat: u64 = 1, unit "", allowed "a whole number from 1", if |n| *n >= 1;
         /// Size of the file system, from the start of the drive; 0 to fit the files, which then take at most
@@ -54,7 +56,7 @@ const BYTES_PER_INODE_MIN: u64 = 1024;
 
 impl Kind for CaptureSpec {
     fn check(&self) -> Result<(), WorkloadError> {
-        match self.capture.is_empty() {
+        match self.capture.as_os_str().is_empty() {
             true => Err(WorkloadError::setting("capture", "found nothing", "the path of a capture")),
             false => Ok(()),
         }
@@ -65,16 +67,15 @@ impl Kind for CaptureSpec {
     }
 
     fn title(&self) -> String {
-        let name = Path::new(&self.capture).file_name();
-        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        name_of(&self.capture)
     }
 
     fn resolve_path(&mut self, directory: &Path) {
         self.capture = path_in(directory, &self.capture);
     }
 
-    fn reads(&self) -> Vec<String> {
-        vec![self.capture.clone()]
+    fn reads(&self) -> Vec<OsString> {
+        vec![self.capture.clone().into()]
     }
 
     fn map_hints(&self) -> MapHints {
@@ -82,9 +83,9 @@ impl Kind for CaptureSpec {
     }
 
     fn prepare(&self, _: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
-        let capture = Capture::open(Path::new(&self.capture))?;
+        let capture = Capture::open(&self.capture)?;
         if capture.events.is_empty() {
-            let (file, lines, skipped) = (self.capture.clone(), 0, 0);
+            let (file, lines, skipped) = (self.capture.display().to_string(), 0, 0);
             return Err(Problem::NoRequests { file, lines, skipped }.into());
         }
         Ok(Box::new(Looked::new(self.clone(), capture)))

@@ -14,7 +14,7 @@ const CACHE_STEPS: u32 = 4;
 /// All of it.
 pub fn of(found: &Found) -> Value {
     let Found { spec, analysis, report, buffers, .. } = found;
-    let file = if let Spec::Trace(trace) = spec { trace.path.as_str() } else { "" };
+    let file = if let Spec::Trace(trace) = spec { trace.path.to_str() } else { Some("") };
     let footprint = &analysis.footprint;
     let skipped: Map<String, Value> =
         report.skipped.iter().map(|s| (s.reason.name().to_owned(), json!(s.count))).collect();

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::Plot;
 use lab::files::write_set;
+use lab::job::files;
 use lab::report::{WORKLOAD_PLOTS, workload_plots};
 use workload::analysis::{Analysis, Analyzer, Options};
 use workload::{ReadBuffer, SECTOR_BYTES, SourceReport, Spec};
@@ -103,6 +104,9 @@ fn name_of<'a>(report: &'a SourceReport, what: &str, number: u32) -> Option<&'a 
 /// Looks through the workload and says what it found.
 pub fn run(args: &Info, out: &mut dyn Write) -> Result<(), Failure> {
     let spec = args.input.spec()?;
+    if let (true, Spec::Trace(trace)) = (args.json, &spec) {
+        files::text(&trace.path, "name it in JSON")?;
+    }
     let mut analyzer = Analyzer::new(args.options()?);
     let mut buffers = args.buffers()?;
     let names: Vec<String> = WORKLOAD_PLOTS.iter().flat_map(|stem| Plot::names(stem)).collect();
