@@ -378,6 +378,8 @@ bad_reasons! {
     CutAtEnd = "cut_at_end", "the file ends in the middle of this line";
     /// A time lies before the one of the line above, and `on_time_step_back` is `error`.
     TimeStepBack = "time_step_back", "time goes backwards";
+    /// There is nothing but zeros where lines should be: what was written there is lost.
+    ZeroBytes = "zero_bytes", "nothing but zero bytes, as where a file was cut";
     /// The line that names the columns is missing or lacks one.
     BadHeader = "bad_header", "column missing in the header";
 }

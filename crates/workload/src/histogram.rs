@@ -118,7 +118,8 @@ impl Places {
             number += 1;
             let text = line.bytes.trim_ascii();
             // The header names the columns.
-            if text.is_empty() || number == 1 && !text[0].is_ascii_digit() {
+            let is_name = |text: &[u8]| !text[0].is_ascii_digit() && !b"+-.".contains(&text[0]);
+            if text.is_empty() || number == 1 && is_name(text) {
                 continue;
             }
             let (lba, count) = row(text, spec.address_unit).map_err(|bad| Problem::BadLine {

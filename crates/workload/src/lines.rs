@@ -109,7 +109,7 @@ impl Lines {
         // The last piece may go on beyond the buffer; if it is all there is, it is looked at nevertheless.
         let whole = if self.at_end { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(text.len()) };
         let lines = text[..whole].split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        lines.filter(|line| !line.is_empty()).take(HEAD_LINES).collect()
+        lines.filter(|line| !is_blank(line)).take(HEAD_LINES).collect()
     }
 
     /// The next line; `None` at the end of the input.
@@ -237,6 +237,11 @@ impl Lines {
         self.at_end = n == 0;
         Ok(())
     }
+}
+
+/// Whether a line holds nothing: files that were cut or filled up end in zeros.
+pub(crate) fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|&b| b == 0 || b.is_ascii_whitespace())
 }
 
 /// A last line without the zeros that fill up a file which was cut; one of nothing else stays as it is.

@@ -18,6 +18,9 @@ pub struct Skipped {
     pub first_lines: Vec<u64>,
 }
 
+/// Devices with other numbers that a remark names.
+const NUMBERS_TOLD: usize = 5;
+
 /// Names kept for each kind of things named.
 pub const NAMES_SHOWN: usize = 1000;
 
@@ -124,6 +127,8 @@ pub struct SourceReport {
     pub files: Vec<String>,
     /// Names of devices that have no numbers of their own, in order of the numbers they got, from 0.
     pub device_names: Vec<String>,
+    /// Devices whose numbers are too large to tell them apart: the number that stands for each, and its own.
+    pub renumbered: Vec<(u16, String)>,
     /// Devices that requests of a trace go to, where it is more than one.
     pub devices: u64,
     /// The last line had no line end (it was used if it could be read).
@@ -206,6 +211,7 @@ impl SourceReport {
             "devices of the trace are combined into one drive, in order of arrival (--device selects some)",
         );
         remark(self.refused_operations, "operations on files skipped because the file system was full");
+        out.extend(self.other_numbers());
         if self.time_steps_back > 0 {
             out.push(format!(
                 "{} requests arrived before the one above them, by up to {:.3} ms: treated as arriving \
@@ -218,6 +224,15 @@ impl SourceReport {
             out.push("the last line has no line end: the file may be truncated".to_string());
         }
         out
+    }
+
+    /// Which numbers stand for devices called otherwise.
+    fn other_numbers(&self) -> Option<String> {
+        let one = |(number, name): &(u16, String)| format!("{name} by {number}");
+        let told: Vec<String> = self.renumbered.iter().take(NUMBERS_TOLD).map(one).collect();
+        let more = if self.renumbered.len() > NUMBERS_TOLD { ", ..." } else { "" };
+        let text = "devices whose numbers are above 65535, or taken, are told apart by others";
+        (!told.is_empty()).then(|| format!("{text}: {}{more}", told.join(", ")))
     }
 
     /// What was taken for granted of the trace.

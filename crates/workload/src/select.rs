@@ -134,8 +134,12 @@ fn ns_of(seconds: f64, none: u64) -> u64 {
 }
 
 impl Filter {
-    fn new(spec: &TraceSpec) -> Self {
-        let devices = if let Devices::Only(numbers) = &spec.devices { Some(numbers.clone()) } else { None };
+    fn new(spec: &TraceSpec, records: &dyn Records) -> Self {
+        let number = |device: &u64| records.device(*device);
+        let devices = match &spec.devices {
+            Devices::Only(devices) => Some(devices.iter().filter_map(number).collect()),
+            _ => None,
+        };
         let end = if spec.end_sector == 0 { u64::MAX } else { spec.end_sector };
         let mut filter = Filter {
             is_open: false,
@@ -198,9 +202,10 @@ impl Selected {
     pub(crate) fn open(spec: &TraceSpec) -> Result<Self, WorkloadError> {
         let records = open_trace(&spec.path, &spec.format, &spec.read_options())?;
         let starts_later = spec.skip > 0 || spec.from_s > 0.0;
+        let filter = Filter::new(spec, &*records);
         Ok(Selected {
             records,
-            filter: Filter::new(spec),
+            filter,
             merge: spec.devices == Devices::Merge,
             left: if spec.first == 0 { u64::MAX } else { spec.first },
             origin_ns: (!starts_later).then_some(0),
@@ -267,7 +272,12 @@ impl Selected {
             Some(name) => String::from_utf8_lossy(name).into_owned(),
             None => id.to_string(),
         };
-        let numbers = || self.others.iter().map(u32::to_string).collect();
+        let renumbered = self.report().renumbered;
+        let device = |id: &u32| match renumbered.iter().find(|(number, _)| u32::from(*number) == *id) {
+            Some((_, name)) => name.clone(),
+            None => id.to_string(),
+        };
+        let numbers = || self.others.iter().map(device).collect();
         let (asked, others) = match left_out[0].0 {
             LeftOut::Device => (format!("devices = {}", spec.devices.show()), numbers()),
             LeftOut::Process => {

@@ -13,7 +13,14 @@ pub enum Devices {
     /// All on top of each other, as if the trace had one device.
     Merge,
     /// Only the devices of these numbers, one after the other; one alone from address 0.
-    Only(Vec<u16>),
+    Only(Vec<u64>),
+}
+
+impl Devices {
+    /// The only ones, where not all are read.
+    pub(crate) fn only(&self) -> &[u64] {
+        if let Devices::Only(numbers) = self { numbers } else { &[] }
+    }
 }
 
 impl Value for Devices {
@@ -21,10 +28,10 @@ impl Value for Devices {
         match value {
             DeValue::String(word) if word == "concatenate" => Some(Devices::Concatenate),
             DeValue::String(word) if word == "merge" => Some(Devices::Merge),
-            DeValue::Integer(n) => Some(Devices::Only(vec![u16::try_from(whole(n)?).ok()?])),
+            DeValue::Integer(n) => Some(Devices::Only(vec![whole(n)?])),
             DeValue::Array(items) => {
                 let number = |item: &DeValue<'_>| match item {
-                    DeValue::Integer(n) => u16::try_from(whole(n)?).ok(),
+                    DeValue::Integer(n) => whole(n),
                     _ => None,
                 };
                 let numbers = items.iter().map(|item| number(item.get_ref())).collect::<Option<Vec<_>>>()?;

@@ -119,6 +119,7 @@ impl TraceSpec {
             header: self.header,
             on_bad_line: self.on_bad_line,
             on_time_step_back: self.on_time_step_back,
+            devices: self.devices.only().to_vec(),
         }
     }
 }

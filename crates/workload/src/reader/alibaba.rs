@@ -1,10 +1,12 @@
 //! Alibaba Cloud block storage: CSV without header, addresses and sizes in bytes, times in microseconds since 1970.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::volumes::Volumes;
 use super::{Column, Format, Raw, ReadOptions, Row};
 
 /// Reads lines such as `419,W,8792731648,16384,1577808144360767`.
 pub(crate) struct Alibaba {
+    volumes: Volumes,
     scale: TimeScale,
     units: Units,
 }
@@ -16,7 +18,7 @@ impl Format for Alibaba {
     const SOURCE: &'static str = "Li et al.: An In-Depth Analysis of Cloud Block Storage Workloads in Large-Scale \
          Production (IISWC 2020); github.com/alibaba/block-traces, README";
     const COLUMNS: &'static [Column] = &[
-        Column { name: "device_id", unit: "0 to 65535", used_for: "device, stream hint" },
+        Column { name: "device_id", unit: "a whole number", used_for: "device, stream hint" },
         Column { name: "opcode", unit: "R or W", used_for: "operation" },
         Column { name: "offset", unit: "bytes", used_for: "address" },
         Column { name: "length", unit: "bytes", used_for: "length" },
@@ -29,15 +31,20 @@ impl Format for Alibaba {
 
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
         Alibaba {
+            volumes: Volumes::new(options),
             scale: TimeScale::whole(1_000).or_named(options.time_unit),
             units: Units::BYTES.or_named(options.address_unit),
         }
     }
 
+    fn volumes(&self) -> Option<&Volumes> {
+        Some(&self.volumes)
+    }
+
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, Self::SEPARATOR);
-        let device = fields.placed("device_id")?.up_to_u16()?;
+        let device = self.volumes.number(fields.placed("device_id")?)?;
         let op = fields.read_or_write("opcode", "R or W")?;
         let offset = fields.placed("offset")?;
         let length = fields.placed("length")?;

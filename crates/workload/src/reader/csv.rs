@@ -7,6 +7,7 @@ use super::columns::{CsvUse, Place};
 use super::fields::{Bad, Fields, Number, TimeScale, Units, ends_quoted};
 use super::names::Names;
 use super::pace::guess_of_decimals;
+use super::volumes::Volumes;
 use super::{AddressUnit, Column, Format, Header, Known, OpenUnits, Order, Raw, ReadOptions, Row, TimeUnit};
 use crate::error::BadReason;
 use ssd::signals::{Hints, OpCode};
@@ -36,7 +37,7 @@ const WORDS: [(&str, OpCode); 20] = [
 ];
 const WORD_ALLOWED: &str =
     "read, write, trim, flush, their first letters, or words defined in --columns: op=3:{1=read,0=write}";
-const DEVICE_ALLOWED: &str = "a number up to 65535, or one of at most 65536 names";
+const DEVICE_ALLOWED: &str = "a number, or one of at most 65536 names";
 
 /// Reads lines by what `columns` says of them.
 pub(crate) struct Csv {
@@ -57,6 +58,7 @@ pub(crate) struct Csv {
     processes: Names,
     files: Names,
     devices: Names,
+    volumes: Volumes,
 }
 
 impl Format for Csv {
@@ -76,7 +78,7 @@ impl Format for Csv {
         Column { name: "op", unit: "a word", used_for: "operation" },
         Column { name: "offset", unit: "as given", used_for: "address" },
         Column { name: "size", unit: "as given", used_for: "length" },
-        Column { name: "device", unit: "0 to 65535, or a name", used_for: "device, stream hint" },
+        Column { name: "device", unit: "a number or a name", used_for: "device, stream hint" },
         Column { name: "file, process", unit: "0 to 2^32 - 1, or a name", used_for: "their hints" },
         Column { name: "context", unit: "0 to 2^32 - 1", used_for: "program context hint" },
         Column { name: "stream", unit: "0 to 65535", used_for: "stream hint" },
@@ -110,6 +112,7 @@ impl Format for Csv {
             processes: Names::default(),
             files: Names::default(),
             devices: Names::default(),
+            volumes: Volumes::new(options),
         };
         for column in &columns.list {
             match &column.place {
@@ -143,7 +146,7 @@ impl Format for Csv {
         Ok(match self.header {
             Header::Yes => true,
             Header::No => false,
-            Header::Auto => !self.has_numbers(line),
+            Header::Auto => self.has_names(line),
         })
     }
 
@@ -172,12 +175,9 @@ impl Format for Csv {
                 CsvUse::Size if op == OpCode::Flush => size.value = fields.number_or_empty(name)?,
                 CsvUse::Size => size = fields.placed(name)?,
                 CsvUse::Device => {
+                    let column = Number { value: 0, column: name, at };
                     let word = fields.word(name, DEVICE_ALLOWED)?;
-                    let number = number_or_name(word, &mut self.devices, 1);
-                    let number = number.and_then(|number| u16::try_from(number).ok());
-                    device = Some(
-                        number.ok_or_else(|| fields.refuse(BadReason::TooLarge, name, DEVICE_ALLOWED, at))?,
-                    );
+                    device = Some(number_of_device(word, column, &mut self.volumes, &mut self.devices)?);
                 }
                 CsvUse::File | CsvUse::Process => {
                     let word = fields.word(name, "a number or a name")?;
@@ -240,6 +240,10 @@ impl Format for Csv {
         Some(&self.processes)
     }
 
+    fn volumes(&self) -> Option<&Volumes> {
+        Some(&self.volumes)
+    }
+
     fn known(&self) -> Known<'_> {
         Known { files: Some(&self.files), devices: self.devices.first(crate::report::NAMES_SHOWN) }
     }
@@ -262,16 +266,19 @@ impl Csv {
         words
     }
 
-    /// Whether a number stands in all columns that must have one.
-    fn has_numbers(&self, line: &[u8]) -> bool {
+    /// Whether a name stands in each column that has something else in requests. A row of which only some are no
+    /// numbers is a damaged request.
+    fn has_names(&self, line: &[u8]) -> bool {
         let words = self.split(line);
-        let is_number = |what: &Option<CsvUse>, word: &&[u8]| match what {
-            Some(CsvUse::Time | CsvUse::Offset | CsvUse::Size) => {
-                word.first().is_some_and(u8::is_ascii_digit)
+        let is_name = |(what, word): (&Option<CsvUse>, &&[u8])| {
+            let may_begin_a_number = |byte: u8| byte.is_ascii_digit() || b"+-.".contains(&byte);
+            match what {
+                None | Some(CsvUse::Device | CsvUse::File | CsvUse::Process) => true,
+                Some(CsvUse::Op) => !word.is_empty() && operation(&self.words, word).is_none(),
+                Some(_) => word.first().is_some_and(|first| !may_begin_a_number(*first)),
             }
-            _ => true,
         };
-        self.uses.iter().zip(&words).all(|(what, word)| is_number(what, word))
+        !self.uses.is_empty() && self.uses.iter().zip(&words).all(is_name)
     }
 
     /// What the beginning shows of times: decimals are told like those of mqsim if nothing says their unit, and whole
@@ -302,6 +309,25 @@ impl Csv {
     }
 }
 
+/// What stands for the device that a word names or numbers.
+#[inline]
+fn number_of_device(
+    word: &[u8],
+    column: Number,
+    volumes: &mut Volumes,
+    names: &mut Names,
+) -> Result<u16, Bad> {
+    let too_many =
+        || Bad { reason: BadReason::TooLarge, column: column.column, allowed: DEVICE_ALLOWED, at: column.at };
+    match whole(word.trim_ascii()) {
+        Some(value) => volumes.number(Number { value, ..column }),
+        None => {
+            let number = number_or_name(word, names, 1);
+            number.and_then(|number| u16::try_from(number).ok()).ok_or_else(too_many)
+        }
+    }
+}
+
 /// The operation that a word stands for.
 #[inline]
 fn operation(words: &[(Vec<u8>, OpCode)], word: &[u8]) -> Option<OpCode> {
@@ -312,6 +338,13 @@ fn operation(words: &[(Vec<u8>, OpCode)], word: &[u8]) -> Option<OpCode> {
     WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known.as_bytes())).map(|(_, op)| *op)
 }
 
+/// A whole number of at most 19 digits.
+#[inline]
+fn whole(word: &[u8]) -> Option<u64> {
+    let is_number = (1..=19).contains(&word.len()) && word.iter().all(u8::is_ascii_digit);
+    is_number.then(|| word.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
+}
+
 /// A number, or the number of a name less `from_one`; `None` if it is too large.
 #[inline]
 fn number_or_name(word: &[u8], names: &mut Names, from_one: u32) -> Option<u32> {
@@ -319,8 +352,7 @@ fn number_or_name(word: &[u8], names: &mut Names, from_one: u32) -> Option<u32> 
     if word.is_empty() {
         return Some(0);
     }
-    if word.len() <= 19 && word.iter().all(u8::is_ascii_digit) {
-        let number = word.iter().fold(0u64, |number, digit| number * 10 + u64::from(digit - b'0'));
+    if let Some(number) = whole(word) {
         return u32::try_from(number).ok();
     }
     names.id(word).checked_sub(from_one)

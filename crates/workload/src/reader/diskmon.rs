@@ -1,12 +1,14 @@
 //! DiskMon's log (Sysinternals): columns between tabs, in order of completion.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::volumes::Volumes;
 use super::{Column, Format, Order, Raw, ReadOptions, Row};
 use crate::error::BadReason;
 use ssd::signals::OpCode;
 
 /// Reads lines such as `0 0.047339 0.00019073 0 Read 1320146 8` (with tabs).
 pub(crate) struct Diskmon {
+    volumes: Volumes,
     scale: TimeScale,
     units: Units,
 }
@@ -21,7 +23,7 @@ impl Format for Diskmon {
         Column { name: "#", unit: "", used_for: "" },
         Column { name: "Time", unit: "s, decimal", used_for: "arrival" },
         Column { name: "Duration", unit: "s, decimal", used_for: "" },
-        Column { name: "Disk", unit: "0 to 65535", used_for: "device, stream hint" },
+        Column { name: "Disk", unit: "a whole number", used_for: "device, stream hint" },
         Column { name: "Request", unit: "Read or Write", used_for: "operation" },
         Column { name: "Sector", unit: "512-byte sectors", used_for: "address" },
         Column { name: "Length", unit: "512-byte sectors", used_for: "length" },
@@ -35,6 +37,7 @@ impl Format for Diskmon {
 
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
         Diskmon {
+            volumes: Volumes::new(options),
             scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: Units::SECTORS.or_named(options.address_unit),
         }
@@ -44,13 +47,17 @@ impl Format for Diskmon {
         Ok(line.trim_ascii_start().starts_with(b"#"))
     }
 
+    fn volumes(&self) -> Option<&Volumes> {
+        Some(&self.volumes)
+    }
+
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, Self::SEPARATOR);
         fields.number("#")?;
         let time_ns = fields.time("Time", self.scale)?;
         fields.skip("Duration")?;
-        let device = fields.placed("Disk")?.up_to_u16()?;
+        let device = self.volumes.number(fields.placed("Disk")?)?;
         let op_at = fields.position();
         let op = match fields.word("Request", "Read or Write")? {
             b"Read" => OpCode::Read,

@@ -21,8 +21,9 @@
 //!   `pace.rs`, and remarked; an error with figures where they tell nothing, or two things;
 //! - lines that are as they should be and no request (other events of a block trace, its summary): counted by kind;
 //! - bytes that do not begin and end on a sector: rounded out to whole sectors and counted;
-//! - blank lines, and zeros at the end of the file: passed over and counted; carriage returns and a byte-order mark:
-//!   passed over;
+//! - zeros at the end of the file, which was cut: passed over, counted as damaged lines, and remarked; elsewhere they are
+//!   a damaged line;
+//! - blank lines: passed over and counted; carriage returns and a byte-order mark: passed over;
 //! - header that lacks a column, a compressed file that is cut or damaged, no request at all (empty, only a header,
 //!   all lines skipped): an error, always.
 //!
@@ -36,6 +37,7 @@ mod names;
 mod options;
 mod pace;
 mod stream;
+mod volumes;
 mod window;
 
 use crate::error::{Problem, WorkloadError, printable};
@@ -52,6 +54,7 @@ pub use options::{AddressUnit, Event, Header, OnBadLine, OnTimeStepBack, ReadOpt
 use ssd::signals::{Hints, OpCode};
 use std::io::Read;
 use std::path::Path;
+use volumes::Volumes;
 pub(crate) use window::Order;
 
 macro_rules! formats {
@@ -256,6 +259,11 @@ pub(crate) trait Format: Send + Sized + 'static {
         None
     }
 
+    /// Devices whose numbers may be larger than those that tell them apart.
+    fn volumes(&self) -> Option<&Volumes> {
+        None
+    }
+
     /// Other names that were.
     fn known(&self) -> Known<'_> {
         Known::default()
@@ -266,6 +274,8 @@ pub(crate) trait Format: Send + Sized + 'static {
 pub(crate) trait Records: Send {
     fn next(&mut self) -> Result<Option<Record>, WorkloadError>;
     fn report(&self) -> SourceReport;
+    /// What stands for a device that was asked for.
+    fn device(&self, device: u64) -> Option<u16>;
     /// The name of a process that has been met.
     fn process(&self, id: u32) -> Option<&[u8]>;
     /// Bytes of the file read so far and in all.

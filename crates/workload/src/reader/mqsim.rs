@@ -2,6 +2,7 @@
 
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::pace::guess_of_decimals;
+use super::volumes::Volumes;
 use super::{AddressUnit, Column, Format, OpenUnits, Raw, ReadOptions, Row, TimeUnit};
 use ssd::signals::OpCode;
 
@@ -10,6 +11,7 @@ const FLAGS_MAX: u64 = 0xffff;
 
 /// Reads lines such as `11413000 0 657728 16 1`.
 pub(crate) struct Mqsim {
+    volumes: Volumes,
     scale: TimeScale,
     units: Units,
     /// The unit of times with decimals.
@@ -42,7 +44,7 @@ impl Format for Mqsim {
                                       decimal",
             used_for: "arrival",
         },
-        Column { name: "Device", unit: "0 to 65535", used_for: "device, stream hint" },
+        Column { name: "Device", unit: "a whole number", used_for: "device, stream hint" },
         Column { name: "Address", unit: "512-byte sectors, or bytes", used_for: "address" },
         Column { name: "Size", unit: "512-byte sectors, or bytes", used_for: "length" },
         Column { name: "Type", unit: "flags: odd read, even write", used_for: "operation" },
@@ -63,6 +65,7 @@ impl Format for Mqsim {
         };
         let unit_ns = options.time_unit.ns_or(guessed_time.ns_or(1));
         Mqsim {
+            volumes: Volumes::new(options),
             scale: TimeScale { unit_ns, decimal: decimal || !time_is_open },
             guessed_time,
             has_decimals: decimal,
@@ -87,11 +90,15 @@ impl Format for Mqsim {
         self.guessed_time
     }
 
+    fn volumes(&self) -> Option<&Volumes> {
+        Some(&self.volumes)
+    }
+
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, Self::SEPARATOR);
         let time_ns = fields.time("Time", self.scale)?;
-        let device = fields.placed("Device")?.up_to_u16()?;
+        let device = self.volumes.number(fields.placed("Device")?)?;
         let address = fields.placed("Address")?;
         let size = fields.placed("Size")?;
         // B_READ of Unix and DiskSim's READ.

@@ -119,12 +119,14 @@ pub struct ReadOptions {
     pub on_bad_line: OnBadLine,
     /// What to do about time that goes backwards.
     pub on_time_step_back: OnTimeStepBack,
+    /// The devices that are asked for; none for all.
+    pub devices: Vec<u64>,
 }
 
 choice! {
     /// Whether the first line of a `csv` names its columns.
     pub enum Header {
-        /// It does if no number stands where a time, an address or a size should.
+        /// It does if names stand wherever an operation or a number should.
         Auto = "auto",
         /// It does.
         Yes = "yes",

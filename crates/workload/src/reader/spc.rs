@@ -1,11 +1,13 @@
 //! SPC trace file format: CSV without header, times in seconds, addresses in sectors, lengths in bytes.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::volumes::Volumes;
 use super::{Column, Format, Raw, ReadOptions, Row};
 use crate::record::SECTOR_BYTES;
 
 /// Reads lines such as `0,20941264,8192,W,0.551706`.
 pub(crate) struct Spc {
+    volumes: Volumes,
     scale: TimeScale,
     units: Units,
 }
@@ -17,7 +19,7 @@ impl Format for Spc {
     const SOURCE: &'static str =
         "Storage Performance Council, SPC Trace File Format Specification, revision 1.0.1 (2002), section 2";
     const COLUMNS: &'static [Column] = &[
-        Column { name: "ASU", unit: "0 to 65535", used_for: "device, stream hint" },
+        Column { name: "ASU", unit: "a whole number", used_for: "device, stream hint" },
         Column { name: "LBA", unit: "512-byte sectors", used_for: "address" },
         Column { name: "Size", unit: "bytes", used_for: "length" },
         Column { name: "Opcode", unit: "r or w, any case", used_for: "operation" },
@@ -30,15 +32,20 @@ impl Format for Spc {
     fn new(options: &ReadOptions, _head: &[&[u8]]) -> Self {
         let units = Units { address: SECTOR_BYTES, size: 1 };
         Spc {
+            volumes: Volumes::new(options),
             scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: units.or_named(options.address_unit),
         }
     }
 
+    fn volumes(&self) -> Option<&Volumes> {
+        Some(&self.volumes)
+    }
+
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, Self::SEPARATOR);
-        let device = fields.placed("ASU")?.up_to_u16()?;
+        let device = self.volumes.number(fields.placed("ASU")?)?;
         let lba = fields.placed("LBA")?;
         let size = fields.placed("Size")?;
         let op = fields.read_or_write("Opcode", "r or w")?;

@@ -7,7 +7,7 @@ use super::window::Window;
 use super::{Format, Known, OnBadLine, OnTimeStepBack, Order, Raw, ReadOptions, Record, Records, Row};
 use crate::error::{BadReason, Problem, WorkloadError, printable};
 use crate::input::Progress;
-use crate::lines::{Line, Lines};
+use crate::lines::{LINE_ALLOWED, Line, Lines, is_blank};
 use crate::record::Request;
 use crate::report::{NAMES_SHOWN, SourceReport};
 use ssd::signals::OpCode;
@@ -45,6 +45,7 @@ pub(super) fn open<F: Format>(
         last_ns: 0,
         pending: None,
         may_be_header: true,
+        after_zeros: false,
     };
     let reader = Reader { lines, format, state };
     Ok(match Window::new(order) {
@@ -71,6 +72,8 @@ struct State {
     /// The write whose flush has just been handed out.
     pending: Option<Record>,
     may_be_header: bool,
+    /// Lines of zeros were passed over, and no other has come since.
+    after_zeros: bool,
 }
 
 impl<F: Format> Reader<F> {
@@ -83,7 +86,7 @@ impl<F: Format> Reader<F> {
         while let Some(line) = self.lines.next_while(|line| self.format.line_goes_on(line))? {
             self.state.report.lines += line.lines;
             let bytes = line.bytes.strip_suffix(b"\r").unwrap_or(line.bytes);
-            let parsed = if line.too_long || self.state.may_be_header {
+            let parsed = if line.too_long || self.state.may_be_header || self.state.after_zeros {
                 match first_line(&mut self.format, &mut self.state, bytes, line) {
                     Ok(true) => continue,
                     Ok(false) => self.format.parse(bytes),
@@ -107,7 +110,7 @@ impl<F: Format> Reader<F> {
                         return Ok(taken);
                     }
                 }
-                Err(_) if is_blank(bytes) => self.state.report.blank_lines += 1,
+                Err(_) if is_blank(bytes) => self.state.blank(bytes),
                 Err(bad) => {
                     let line = Line { bytes, ..line };
                     let error = self.state.damaged(bad, line, self.format.separator());
@@ -152,7 +155,15 @@ impl<F: Format> Records for Reader<F> {
             processes: names(self.format.processes()),
             files: names(files),
             device_names: devices,
+            renumbered: self.format.volumes().map(super::Volumes::renumbered).unwrap_or_default(),
             ..self.state.report.clone()
+        }
+    }
+
+    fn device(&self, device: u64) -> Option<u16> {
+        match self.format.volumes() {
+            Some(volumes) => volumes.number_of(device),
+            None => u16::try_from(device).ok(),
         }
     }
 
@@ -229,6 +240,10 @@ impl<F: Format> Records for Sorter<F> {
         SourceReport { sorted: self.window.out_of_order, ..self.reader.report() }
     }
 
+    fn device(&self, device: u64) -> Option<u16> {
+        self.reader.device(device)
+    }
+
     fn process(&self, id: u32) -> Option<&[u8]> {
         self.reader.process(id)
     }
@@ -236,12 +251,6 @@ impl<F: Format> Records for Sorter<F> {
     fn progress(&self) -> Progress {
         self.reader.progress()
     }
-}
-
-/// Whether a line holds nothing: files that were cut or filled up end in zeros.
-#[cold]
-fn is_blank(line: &[u8]) -> bool {
-    line.iter().all(|&b| b == 0 || b.is_ascii_whitespace())
 }
 
 /// Lines that are not simply parsed: a line that is too long, and the first one, which may be a header (true).
@@ -253,18 +262,19 @@ fn first_line<F: Format>(
     line: Line<'_>,
 ) -> Result<bool, Bad> {
     if line.too_long {
-        return Err(Bad {
-            reason: BadReason::LineTooLong,
-            column: "",
-            allowed: "at most 65536 bytes",
-            at: 0,
-        });
+        return Err(Bad { reason: BadReason::LineTooLong, column: "", allowed: LINE_ALLOWED, at: 0 });
     }
     if is_blank(bytes) {
         // Counted as blank; the header may still come.
         return Err(Bad { reason: BadReason::MissingColumn, column: "", allowed: "", at: 0 });
     }
-    state.may_be_header = false;
+    if std::mem::take(&mut state.after_zeros) && state.on_bad_line == OnBadLine::Error {
+        let allowed = "zeros at the end of a file only, which was cut there; or --skip-bad-lines";
+        return Err(Bad { reason: BadReason::ZeroBytes, column: "", allowed, at: 0 });
+    }
+    if !std::mem::take(&mut state.may_be_header) {
+        return Ok(false);
+    }
     format.header(bytes)
 }
 
@@ -321,6 +331,17 @@ impl State {
         self.report.requests += 1;
         let flush = Request { op: OpCode::Flush, lba: 0, sectors: 0, fua: false, ..record.request };
         Some(Record { request: flush, device: record.device })
+    }
+
+    /// Counts a line that holds nothing, or nothing but zeros: data that was lost.
+    #[cold]
+    fn blank(&mut self, bytes: &[u8]) {
+        if bytes.contains(&0) {
+            self.after_zeros = true;
+            self.report.skip(BadReason::ZeroBytes, self.report.lines);
+        } else {
+            self.report.blank_lines += 1;
+        }
     }
 
     #[cold]

@@ -2,6 +2,7 @@
 
 use super::fields::{Bad, TimeScale, Units};
 use super::layout::{Layout, Use, Used};
+use super::volumes::Volumes;
 use super::{Column, Format, Order, Raw, ReadOptions, Row};
 use crate::error::BadReason;
 use ssd::signals::OpCode;
@@ -17,6 +18,7 @@ const USED: &[Used] = &[
 
 /// Reads lines such as `1456095145.133076000,0.000806000,R,0,899056122368,131072`.
 pub(crate) struct Systor17 {
+    volumes: Volumes,
     scale: TimeScale,
     units: Units,
     layout: Layout,
@@ -34,7 +36,7 @@ impl Format for Systor17 {
         Column { name: "Timestamp", unit: "s since 1970, decimal", used_for: "arrival" },
         Column { name: "Response", unit: "s", used_for: "" },
         Column { name: "IOType", unit: "R or W, may be empty", used_for: "operation" },
-        Column { name: "LUN", unit: "0 to 65535", used_for: "device, stream hint" },
+        Column { name: "LUN", unit: "a whole number", used_for: "device, stream hint" },
         Column { name: "Offset", unit: "bytes", used_for: "address" },
         Column { name: "Size", unit: "bytes", used_for: "length" },
     ];
@@ -46,6 +48,7 @@ impl Format for Systor17 {
 
     fn new(options: &ReadOptions, head: &[&[u8]]) -> Self {
         let mut format = Systor17 {
+            volumes: Volumes::new(options),
             scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: Units::BYTES.or_named(options.address_unit),
             layout: Layout::of_sample::<Self>(USED),
@@ -59,6 +62,10 @@ impl Format for Systor17 {
         self.layout.take_header(line, Self::SEPARATOR, USED, allowed)
     }
 
+    fn volumes(&self) -> Option<&Volumes> {
+        Some(&self.volumes)
+    }
+
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let cells = self.layout.read(line, Self::SEPARATOR, self.scale)?;
@@ -69,7 +76,7 @@ impl Format for Systor17 {
             _ => return Err(cells.op.refuse(BadReason::UnknownOperation, "R, W or nothing")),
         };
         let range = self.units.range(cells.address, cells.size)?;
-        let device = cells.device.up_to_u16()?;
+        let device = self.volumes.number(cells.device)?;
         Ok(Row::Request(Raw::new(cells.time_ns, op, device, range)))
     }
 

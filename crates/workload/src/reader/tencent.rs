@@ -1,12 +1,14 @@
 //! Tencent Cloud Block Storage: CSV without header, addresses and sizes in sectors, times in whole seconds since 1970.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::volumes::Volumes;
 use super::{Column, Format, Order, Raw, ReadOptions, Row, TimeUnit};
 use crate::error::BadReason;
 use ssd::signals::OpCode;
 
 /// Reads lines such as `1538323199,13896880,128,0,1063`.
 pub(crate) struct Tencent {
+    volumes: Volumes,
     scale: TimeScale,
     units: Units,
     order: Order,
@@ -25,7 +27,7 @@ impl Format for Tencent {
         Column { name: "offset", unit: "512-byte sectors", used_for: "address" },
         Column { name: "size", unit: "512-byte sectors", used_for: "length" },
         Column { name: "type", unit: "0 read, 1 write", used_for: "operation" },
-        Column { name: "volume", unit: "0 to 65535", used_for: "device, stream hint" },
+        Column { name: "volume", unit: "a whole number", used_for: "device, stream hint" },
     ];
     const SAMPLE: &'static str = "1538323199,13896880,128,0,1063\n1538323199,49518656,1024,1,1058\n";
     const SEPARATOR: u8 = b',';
@@ -36,10 +38,15 @@ impl Format for Tencent {
         let in_seconds = matches!(options.time_unit, TimeUnit::Auto | TimeUnit::Seconds);
         let is_spread = in_seconds && head.iter().all(is_whole);
         Tencent {
+            volumes: Volumes::new(options),
             scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: Units::SECTORS.or_named(options.address_unit),
             order: if is_spread { Order::Spread } else { Order::Sorted },
         }
+    }
+
+    fn volumes(&self) -> Option<&Volumes> {
+        Some(&self.volumes)
     }
 
     #[inline]
@@ -57,7 +64,7 @@ impl Format for Tencent {
                 return Err(fields.refuse(BadReason::UnknownOperation, "type", allowed, op_at));
             }
         };
-        let volume = fields.placed("volume")?.up_to_u16()?;
+        let volume = self.volumes.number(fields.placed("volume")?)?;
         let range = self.units.range(offset, size)?;
         Ok(Row::Request(Raw::new(time_ns, op, volume, range)))
     }

@@ -100,6 +100,32 @@ fn headers_are_taken_as_said() {
 }
 
 #[test]
+fn a_first_row_that_is_no_row_of_names_is_a_request_and_may_be_damaged() {
+    let columns = || with("time=1:us,op=2,offset=3:sectors,size=4:sectors");
+    for (row, says) in [
+        ("0,R,-8,8", "column offset: negative: found '-8'"),
+        ("-1,R,8,8", "column time: negative: found '-1'"),
+        ("0,R,x,8", "column offset: not a number: found 'x'"),
+        ("x,R,y,z", "column time: not a number: found 'x'"),
+        ("x,y,8,z", "column time: not a number: found 'x'"),
+        ("0,R,8,", "column size"),
+        (".5,y,+8,8", "column time"),
+        ("+1,R,8,8", "column time"),
+    ] {
+        let text = format!("{row}\n1,R,16,8\n2,R,24,8\n");
+        let error = run(&text, "auto", columns()).2.map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.starts_with("test:1: ") && error.contains(says), "{row}: {error}");
+        let (rows, report, error) =
+            run(&text, "auto", ReadOptions { on_bad_line: OnBadLine::Skip, ..columns() });
+        assert_eq!((rows.len(), report.skipped_total(), error), (2, 1, None), "{row}");
+    }
+    for names in ["time,op,offset,size", "# time,rw,lba,n", "us,kind,\"at\",bytes (512)"] {
+        let (rows, report, error) = run(&format!("{names}\n1,R,16,8\n2,R,24,8\n"), "auto", columns());
+        assert_eq!((rows.len(), report.skipped_total(), error), (2, 0, None), "{names}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_columns_is_told_with_its_place() {
     let refused = |text: &str, format: &str, options: ReadOptions| {
         let input = Input::from_reader(std::io::Cursor::new(text.to_string()), "test");

@@ -174,15 +174,74 @@ fn a_last_line_without_end_is_used_and_remarked() {
 }
 
 #[test]
-fn zeros_at_the_end_count_as_blank() {
+fn zeros_at_the_end_are_passed_over_counted_and_told() {
     let whole = read(sample("msr")).0;
     for zeros in [1, 1000, 300_000] {
         let zeros = "\0".repeat(zeros);
         let (rows, report) = read(&format!("{}{zeros}", sample("msr")));
-        assert_eq!((rows, report.blank_lines), (whole.clone(), 1));
+        assert_eq!((rows, report.blank_lines, report.skipped_total()), (whole.clone(), 0, 1));
+        let told = "1 damaged lines skipped: nothing but zero bytes, as where a file was cut (line 3)";
+        assert!(report.remarks().iter().any(|remark| remark == told), "{:?}", report.remarks());
         let (rows, report) = read(&format!("{}{zeros}", sample("msr").trim_end()));
         assert_eq!((rows, report.last_line_unterminated), (whole.clone(), true));
     }
+}
+
+#[test]
+fn rows_of_zeros_are_damaged_lines_wherever_they_are() {
+    let skip = ReadOptions { on_bad_line: OnBadLine::Skip, ..ReadOptions::default() };
+    let zeros = format!("{}\n\n{}\r\n", "\0".repeat(40), "\0 \0");
+    for format in ["msr", "alibaba", "tencent", "systor17"] {
+        let whole = run(sample(format), format, ReadOptions::default()).0;
+        // More of them than of requests: the format is told by these alone.
+        let text = sample(format).to_owned() + &zeros.repeat(500);
+        let (rows, report, error) = run(&text, "auto", ReadOptions::default());
+        assert_eq!((rows, error), (whole.clone(), None), "{format}");
+        assert_eq!((report.blank_lines, report.skipped_total()), (500, 1000), "{format}");
+        assert_eq!(report.skipped[0].reason, BadReason::ZeroBytes);
+        // In the middle something is missing.
+        let (first, rest) = text.split_at(sample(format).find('\n').unwrap() + 1);
+        let text = format!("{first}{zeros}{rest}");
+        let error = run(&text, format, ReadOptions::default()).2.unwrap().to_string();
+        assert!(error.starts_with("test:5: nothing but zero bytes"), "{format}: {error}");
+        let (rows, report, error) = run(&text, format, &skip);
+        assert_eq!((rows, report.skipped_total(), error), (whole, 1002, None), "{format}");
+    }
+}
+
+#[test]
+fn devices_may_have_numbers_of_more_than_16_bits() {
+    let text =
+        "5,W,0,4096,1\n70000,W,4096,4096,2\n5,W,8192,4096,3\n4294967296,R,0,4096,4\n65535,R,0,4096,5\n";
+    let (rows, report, error) = run(text, "alibaba", ReadOptions::default());
+    assert_eq!(error, None);
+    let devices: Vec<u16> = rows.iter().map(|row| row.4).collect();
+    assert_eq!(devices, [5, 65_535, 5, 65_534, 65_533]);
+    let told = "are told apart by others: 65535 by 65533, 70000 by 65535, 4294967296 by 65534";
+    assert!(report.remarks().iter().any(|remark| remark.ends_with(told)), "{:?}", report.remarks());
+    // Each format with such a column.
+    for (format, text) in [
+        ("tencent", "1538323199,8,128,0,70000\n1538323199,8,128,1,5\n"),
+        ("spc", "70000,5,512,r,1\n5,5,512,w,2\n"),
+        ("mqsim", "5 70000 5 8 1\n6 5 5 8 0\n"),
+        ("systor17", "1,1,R,70000,0,512\n2,1,W,5,0,512\n"),
+        ("diskmon", "0\t0.1\t0.1\t70000\tRead\t8\t8\n1\t0.2\t0.1\t5\tWrite\t8\t8\n"),
+    ] {
+        let (rows, _, error) =
+            run(text, format, ReadOptions { time_unit: TimeUnit::Seconds, ..Default::default() });
+        let devices: Vec<u16> = rows.iter().map(|row| row.4).collect();
+        assert_eq!((devices, error), (vec![65_535, 5], None), "{format}");
+    }
+    // More devices than there are numbers, some of which are asked for.
+    let many: String = (0..70_000).map(|i| format!("{},W,0,4096,{i}\n", 100_000 + i)).collect();
+    let error = run(&many, "alibaba", ReadOptions::default()).2.unwrap().to_string();
+    assert!(error.starts_with("test:65537: column device_id: too large: found '165536'"), "{error}");
+    assert!(error.contains("--device"), "{error}");
+    let asked = ReadOptions { devices: vec![169_999, 100_000], ..ReadOptions::default() };
+    let (rows, _, error) = run(&many, "alibaba", asked);
+    assert_eq!((rows.len(), error), (70_000, None));
+    let of = |number| rows.iter().filter(|row| row.4 == number).count();
+    assert_eq!((of(65_535), of(65_534), of(65_533)), (1, 1, 69_998));
 }
 
 #[test]

@@ -92,6 +92,11 @@ struct Found {
 /// What the trace calls one of the `devices`, `files` or `processes`, by its number, where it has names and this one is
 /// kept.
 fn name_of<'a>(report: &'a SourceReport, what: &str, number: u32) -> Option<&'a str> {
+    let renumbered =
+        report.renumbered.iter().find(|(other, _)| what == "devices" && u32::from(*other) == number);
+    if let Some((_, name)) = renumbered {
+        return Some(name);
+    }
     let (names, first) = match what {
         "devices" => (&report.device_names, 0),
         "files" => (&report.files, 1),
