@@ -2,10 +2,11 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ssd::config::Problem;
-use std::io::Write;
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::failure::Failure;
+use crate::terminal;
 
 /// Flags that other programs have, and how the same is said here.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -30,8 +31,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 pub fn tell(mut error: clap::Error, arguments: &[String], commands: &[&str]) -> u8 {
     let code = error.exit_code() as u8;
     let Some(advice) = advice(&error, arguments, commands) else {
-        // Standard output may be closed: then there is nobody to tell.
-        _ = error.print();
+        print(&error);
         return code;
     };
     for guess in [
@@ -42,10 +42,20 @@ pub fn tell(mut error: clap::Error, arguments: &[String], commands: &[&str]) -> 
     ] {
         error.remove(guess);
     }
-    // Standard error may be closed: then there is nobody to tell.
-    _ = error.print();
-    _ = writeln!(std::io::stderr(), "    {advice}");
+    print(&error);
+    terminal::tell(&format!("    {advice}"));
     code
+}
+
+/// Prints what clap says, with its colours unless a word of the command line would bring its own.
+fn print(error: &clap::Error) {
+    let text = error.render().to_string();
+    if matches!(terminal::plain(&text), Cow::Borrowed(_)) {
+        // Standard output and error may be closed: then there is nobody to tell.
+        _ = error.print();
+    } else {
+        terminal::tell(text.trim_end());
+    }
 }
 
 /// Advice for a command line that cannot be understood, where there is any that is better than clap's.

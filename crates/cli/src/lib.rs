@@ -14,6 +14,7 @@ mod policy_args;
 mod progress;
 mod snapshots;
 mod stdout;
+mod terminal;
 mod text;
 mod workload_args;
 
@@ -29,6 +30,7 @@ use commands::{
 };
 use failure::Failure;
 use stdout::Output;
+use terminal::Plain;
 
 /// The version with the commit that the program was built from, as in results.
 static VERSION: LazyLock<String> = LazyLock::new(lab::result::version);
@@ -126,7 +128,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 
             return advice::tell(error, &words.collect::<Vec<_>>(), &commands);
         }
     };
-    let mut out = Output::new(BufWriter::new(io::stdout().lock()));
+    let mut out = Output::new(Plain::new(BufWriter::new(io::stdout().lock())));
     let result = cli.command.run(&mut out);
     let printed = out.finish().map_err(Failure::from);
     let failure = match (result, printed) {
@@ -136,8 +138,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 
         (Err(failure), Err(unprinted)) => failure.and(unprinted.message().unwrap_or_default()),
     };
     if let Some(message) = failure.message() {
-        // Standard error may be closed: then there is nobody to tell.
-        let _ = writeln!(io::stderr(), "error: {message}");
+        terminal::tell(&format!("error: {message}"));
     }
     failure.exit_code()
 }

@@ -1,13 +1,14 @@
 //! How far long work has come: a bar on a terminal, a line now and then where standard error goes elsewhere.
 
 use std::cell::Cell;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{Phase, SoFar};
 use workload::{Prepared, STANDARD_INPUT, Spec, WorkloadError};
 
+use crate::terminal;
 use crate::text::{bytes, time};
 
 /// Between two lines where there is no terminal. Work that takes less has none.
@@ -110,14 +111,13 @@ impl Progress {
             );
             self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             self.bar.set_prefix(Phase::Running.name());
-            self.bar.set_message(rows.trim_end().to_owned());
+            self.bar.set_message(terminal::plain(rows.trim_end()).into_owned());
         }
     }
 
     /// A line on standard error, above the bar.
     pub fn print(&self, line: &str) {
-        // Standard error may be closed: then there is nobody to tell.
-        self.bar.suspend(|| _ = writeln!(std::io::stderr(), "{line}"));
+        self.bar.suspend(|| terminal::tell(line));
     }
 
     /// Removes the bar.

@@ -1,5 +1,8 @@
 //! Tables as CSV (RFC 4180).
 
+use ssd::config::{control_escape, is_control};
+use std::borrow::Cow;
+
 /// Rows of values with commas between them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Csv {
@@ -24,25 +27,68 @@ impl Csv {
         self.text
     }
 
-    /// Adds a row; values with commas, quotes or line breaks stand in quotes (RFC 4180, section 2).
+    /// Adds a row; values with commas, quotes or line breaks stand in quotes (RFC 4180, section 2), and what a spreadsheet
+    /// would calculate behind an apostrophe.
     pub fn row<S: AsRef<str>>(&mut self, values: &[S]) {
         for (place, value) in values.iter().enumerate() {
-            let value = value.as_ref();
+            let value = guarded(value.as_ref());
             let comma = if place == 0 { "" } else { "," };
             self.text.push_str(comma);
             if value.contains([',', '"', '\n', '\r']) {
                 self.text.push_str(&format!("\"{}\"", value.replace('"', "\"\"")));
             } else {
-                self.text.push_str(value);
+                self.text.push_str(&value);
             }
         }
         self.text.push('\n');
     }
 }
 
+/// Beginnings of what spreadsheets take for a formula (OWASP, CSV Injection).
+const FORMULAS: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+fn is_formula(value: &str) -> bool {
+    // One that was written with its apostrophe gets another, which is taken away again. A dash stands for nothing.
+    let value = value.trim_start_matches('\'');
+    value.starts_with(FORMULAS) && value != "-" && value.parse::<f64>().is_err()
+}
+
+/// A value as text: nothing that a spreadsheet calculates, nor a terminal obeys. Numbers stay as they are.
+fn guarded(value: &str) -> Cow<'_, str> {
+    let is_kept = |c: char| ['\n', '\r', '\t'].contains(&c);
+    let mut text = Cow::Borrowed(value);
+    if value.contains(|c| is_control(c) && !is_kept(c)) {
+        let one = |c: char| if is_control(c) && !is_kept(c) { control_escape(c) } else { c.to_string() };
+        text = Cow::Owned(value.chars().map(one).collect());
+    }
+    if is_formula(&text) { Cow::Owned(format!("'{text}")) } else { text }
+}
+
+/// The value that was written so.
+pub(crate) fn unguarded(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|value| is_formula(value)).unwrap_or(cell)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_spreadsheet_would_calculate_is_text() {
+        for formula in ["=1+1.csv", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "=\"a\"", "--"]
+        {
+            let mut csv = Csv::new(&["run"]);
+            csv.row(&[formula]);
+            let cell = csv.text.strip_prefix("run\n").unwrap().trim_start_matches('"');
+            assert!(cell.starts_with('\''), "{formula:?}: {cell:?}");
+            assert_eq!(unguarded(&guarded(formula)), formula);
+        }
+        for value in ["-5", "+3.5", "-1e-9", "-inf", "-", "", "a=b", "'quoted", "1-2"] {
+            assert!(matches!(guarded(value), Cow::Borrowed(_)), "{value}");
+            assert_eq!(unguarded(value), value);
+        }
+        assert_eq!(guarded("\u{1b}[31mred"), "\\u001b[31mred");
+    }
 
     #[test]
     fn values_with_commas_and_quotes_stand_in_quotes() {

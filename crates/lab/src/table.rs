@@ -11,6 +11,7 @@ use crate::time_spent::Spent;
 use crate::versions::{Versions, VersionsOf};
 use serde_json::Value;
 use ssd::Part;
+use ssd::config::escaped;
 use ssd::flash::op::Cause;
 use ssd::sections::ErrorModel;
 
@@ -28,6 +29,9 @@ pub(crate) fn grid(rows: &[Vec<String>]) -> String {
 
 /// The same with the first `left` columns to the left.
 pub(crate) fn aligned(rows: &[Vec<String>], left: usize) -> String {
+    // Cells have names from outside, and a table goes to a terminal.
+    let plain = |row: &Vec<String>| row.iter().map(|cell| escaped(cell).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(plain).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -113,12 +117,12 @@ fn head(result: &RunResult) -> String {
         ),
         ("version", format!("{}, seed {}", result.version, result.seed)),
     ];
-    let mut text = format!("{}: {}\n", title(result), result.ended);
+    let mut text = format!("{}: {}\n", escaped(title(result)), escaped(&result.ended));
     for (name, what) in rows.into_iter().filter(|(_, what)| !what.is_empty()) {
         text.push_str(&format!("  {name:<10} {what}\n"));
     }
     for remark in &result.remarks {
-        text.push_str(&format!("  {:<10} {remark}\n", "remark"));
+        text.push_str(&format!("  {:<10} {}\n", "remark", escaped(remark)));
     }
     text
 }

@@ -1,7 +1,7 @@
 //! `wordline capture`: runs a command and records what it writes to files, with the call stack of each write.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use capture::{End, Error, Recorded};
@@ -10,6 +10,7 @@ use lab::files::Replacement;
 use lab::places::{Force, Kind, claim_file};
 
 use crate::failure::Failure;
+use crate::terminal;
 use crate::text::thousands;
 
 /// Examples for the help text.
@@ -116,5 +117,5 @@ fn tell(path: &Path, recorded: &Recorded) {
     for line in recorded.unseen() {
         text += &format!("\n  not seen: {line}");
     }
-    let _ = writeln!(io::stderr(), "{text}");
+    terminal::tell(&text);
 }

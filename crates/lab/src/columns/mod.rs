@@ -3,7 +3,7 @@
 #[cfg(feature = "parquet")]
 mod parquet;
 
-use crate::csv::Csv;
+use crate::csv::{Csv, unguarded};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::str::FromStr;
@@ -136,7 +136,7 @@ impl Table {
             let mut count = 0;
             for (at, cell) in line.split(',').enumerate() {
                 if let Some(column) = cells.get_mut(at) {
-                    column.push(cell);
+                    column.push(unguarded(cell));
                 }
                 count = at + 1;
             }

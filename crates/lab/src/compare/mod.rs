@@ -11,7 +11,7 @@ use crate::table::{NONE, grid, title};
 use keys::{Key, differing, in_force, named, natural, told_apart};
 use metrics::{Metric, ZERO_TELLS, metrics};
 use rows::{Rows, WIDTH};
-use ssd::config::Problem;
+use ssd::config::{Problem, control_escape, is_control};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -466,7 +466,7 @@ pub(crate) fn markdown(rows: &[Vec<String>], left: usize) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut text = String::new();
     for (number, row) in rows.iter().enumerate() {
-        let cell = |at| row.get(at).map_or(String::new(), |cell: &String| cell.trim().replace('|', "\\|"));
+        let cell = |at| row.get(at).map_or(String::new(), |cell: &String| escaped(cell.trim()));
         text.push_str(&line((0..columns).map(cell).collect()));
         if number == 0 {
             let rule = (0..columns).map(|column| if column < left { "---" } else { "---:" }.to_owned());
@@ -474,6 +474,27 @@ pub(crate) fn markdown(rows: &[Vec<String>], left: usize) -> String {
         }
     }
     text
+}
+
+/// Text for a cell of Markdown: it stays what it is, and becomes no tag, link or other cell.
+fn escaped(text: &str) -> String {
+    let is_letter = |c: &char| c.is_alphanumeric();
+    let mut out = String::new();
+    let (mut before, mut letters) = (' ', text.chars().peekable());
+    while let Some(c) = letters.next() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // Between letters it is no mark of emphasis.
+            '_' if is_letter(&before) && letters.peek().is_some_and(is_letter) => out.push(c),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' => out.extend(['\\', c]),
+            c if is_control(c) => out.push_str(&format!("\\{}", control_escape(c))),
+            c => out.push(c),
+        }
+        before = c;
+    }
+    out
 }
 
 /// The ratio of a value to the baseline's, where both have one.

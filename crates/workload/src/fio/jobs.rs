@@ -1,7 +1,7 @@
 //! A job file, understood and checked, and where the files of its jobs lie on the drive.
 
 use super::options::{Class, JobOption, unknown};
-use super::parse::{Line, Machine, Place, Section, World, Wrong, sections};
+use super::parse::{Line, Machine, Place, Section, UNQUOTED, World, Wrong, sections};
 use super::settings::{Distribution, Job, Size, Step, Work};
 use super::value::{Amount, Kilo, Value};
 use crate::error::WorkloadError;
@@ -133,7 +133,7 @@ impl JobFile {
 
     /// Identifies what the jobs do.
     pub fn hash(&self) -> u64 {
-        let nowhere = Place { file: "".into(), line: 0 };
+        let nowhere = Place { file: "".into(), line: 0, is_included: false };
         let mut hash = 0;
         for job in &self.jobs {
             let text = format!("{:?}", Job { place: nowhere.clone(), ..job.clone() });
@@ -338,7 +338,10 @@ fn job(section: &Section, ignored: &mut Vec<&'static str>) -> Result<Job, Worklo
         _ => Kilo::Binary,
     };
     for Line { place, key, value } in &section.lines {
-        let option = JobOption::named(key).ok_or_else(|| unknown(key).at(place, key))?;
+        let option = JobOption::named(key).ok_or_else(|| match place.is_included {
+            true => Wrong { found: UNQUOTED.to_owned(), ..unknown(key) }.at(place, ""),
+            false => unknown(key).at(place, key),
+        })?;
         let value = Value { text: value.as_deref(), kilo };
         option.apply(&mut job, value).map_err(|wrong| wrong.at(place, key))?;
         let name = option.names.iter().find(|name| *name == key).copied().unwrap_or_default();

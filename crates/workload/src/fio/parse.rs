@@ -14,6 +14,9 @@ const DEPTH_MAX: usize = 16;
 /// Options of all sections together: a job file of a megabyte has no more.
 const LINES_MAX: usize = 100_000;
 
+/// What a message says of a line of an included file that is no option.
+pub(crate) const UNQUOTED: &str = "a line that is no option (lines of included files are not quoted)";
+
 /// Where a job file's text comes from, and what it may ask for beside it.
 pub(crate) trait World {
     /// The text of a file.
@@ -41,6 +44,15 @@ pub(crate) struct Place {
     pub file: Arc<str>,
     /// From 1.
     pub line: usize,
+    /// Another file includes it, and may name any: what is no option in it is not quoted.
+    pub is_included: bool,
+}
+
+impl Place {
+    /// What stands there, if a message may say it.
+    fn quoted(&self, text: impl fmt::Display) -> String {
+        if self.is_included { UNQUOTED.to_owned() } else { text.to_string() }
+    }
 }
 
 impl fmt::Display for Place {
@@ -99,7 +111,7 @@ pub(crate) fn sections(path: &Path, world: &dyn World) -> Result<Vec<Section>, W
         Reader { world, open: Vec::new(), found: Vec::new(), global: Vec::new(), in_global: false };
     reader.file(path, None)?;
     if reader.found.is_empty() {
-        let place = Place { file: path.display().to_string().into(), line: 1 };
+        let place = Place { file: path.display().to_string().into(), line: 1, is_included: false };
         let allowed = "a section in brackets with the job's name, such as [job], above its options";
         return Err(Wrong::new("no job in this file", allowed).at(&place, ""));
     }
@@ -133,9 +145,10 @@ impl Reader<'_> {
         let name: Arc<str> = path.display().to_string().into();
         self.open.push(PathBuf::from(path));
         for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-            let place = Place { file: Arc::clone(&name), line: number + 1 };
-            let line = std::str::from_utf8(line)
-                .map_err(|_| Wrong::new(crate::error::printable(line), "text in UTF-8").at(&place, ""))?;
+            let place = Place { file: Arc::clone(&name), line: number + 1, is_included: from.is_some() };
+            let line = std::str::from_utf8(line).map_err(|_| {
+                Wrong::new(place.quoted(crate::error::printable(line)), "text in UTF-8").at(&place, "")
+            })?;
             self.line(line, &place)?;
         }
         self.open.pop();
@@ -161,17 +174,21 @@ impl Reader<'_> {
         };
         if value.is_some_and(|value| value.starts_with(char::is_whitespace)) {
             let found = format!("a space before the value of {start:?}: fio reads ` 4k` as 4");
-            return Err(Wrong::new(found, "no blank behind `=`").at(place, key));
+            let key = if place.is_included { "" } else { key };
+            return Err(Wrong::new(place.quoted(found), "no blank behind `=`").at(place, key));
         }
         let value =
-            value.map(|value| self.expand(value)).transpose().map_err(|wrong| wrong.at(place, key))?;
+            value.map(|value| self.expand(value)).transpose().map_err(|wrong| match place.is_included {
+                true => Wrong::new(UNQUOTED, wrong.allowed).at(place, ""),
+                false => wrong.at(place, key),
+            })?;
         let line = Line { place: place.clone(), key: key.to_owned(), value };
         if self.in_global {
             self.global.push(line);
         } else if let Some(section) = self.found.last_mut() {
             section.lines.push(line);
         } else {
-            let found = format!("{start:?} above the first section");
+            let found = place.quoted(format!("{start:?} above the first section"));
             return Err(Wrong::new(found, "a section first, such as [global] or [job]").at(place, ""));
         }
         let lines = self.global.len() + self.found.last().map_or(0, |section| section.lines.len());
@@ -184,7 +201,7 @@ impl Reader<'_> {
 
     fn section(&mut self, inner: &str, place: &Place) -> Result<(), WorkloadError> {
         if self.open.len() > 1 {
-            let found = format!("a section [{inner} in an included file");
+            let found = "a section in an included file";
             return Err(Wrong::new(found, "options only").at(place, ""));
         }
         let Some((name, rest)) = inner.split_once(']') else {

@@ -89,8 +89,31 @@ fn files_are_included_where_they_are_named() {
     assert!(missing.starts_with("a.fio:2: include: b.fio: "), "{missing}");
 
     let section = [("a.fio", "[a]\ninclude b.fio\n"), ("b.fio", "\n[b]\n")];
-    let error = JobFile::load_from("a.fio", &Made(&section)).unwrap_err().to_string();
-    assert!(error.starts_with("b.fio:2: a section [b] in an included file"), "{error}");
+    let error = JobFile::load_from(Path::new("a.fio"), &Made(&section)).unwrap_err().to_string();
+    assert!(error.starts_with("b.fio:2: a section in an included file"), "{error}");
+}
+
+#[test]
+fn what_is_no_option_of_an_included_file_is_not_quoted() {
+    for (line, said) in [
+        ("root:x:0:0:SECRET", "b.fio:1: a line that is no option"),
+        ("SECRET = 5", "b.fio:1: a line that is no option"),
+        ("token=${SECRET", "b.fio:1: a line that is no option"),
+        ("token= SECRET", "b.fio:1: a line that is no option"),
+        ("[SECRET", "b.fio:1: a section in an included file"),
+        ("[SECRET]", "b.fio:1: a section in an included file"),
+        ("iodephtSECRET", "b.fio:1: a line that is no option"),
+    ] {
+        for including in ["[a]\ninclude b.fio\n", "[global]\ninclude b.fio\n[a]\n", "include b.fio\n[a]\n"] {
+            let files = [("a.fio", including), ("b.fio", line)];
+            let error = JobFile::load_from(Path::new("a.fio"), &Made(&files)).unwrap_err().to_string();
+            assert!(error.starts_with(said) && !error.contains("SECRET"), "{line}: {error}");
+        }
+    }
+    // The value of an option is: the file is one of options.
+    let files = [("a.fio", "[a]\ninclude b.fio\n"), ("b.fio", "rw=randraed\n")];
+    let error = JobFile::load_from(Path::new("a.fio"), &Made(&files)).unwrap_err().to_string();
+    assert!(error.starts_with("b.fio:1: rw: found \"randraed\""), "{error}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use workload::convert::{Packing, TargetInfo, TraceWriter, Written, targets};
 
 use super::{Input, for_each};
 use crate::failure::Failure;
+use crate::terminal;
 use crate::text::thousands;
 use crate::workload_args::set;
 use lab::places::{Force, Kind, Places, claim_file};
@@ -203,8 +204,7 @@ fn write_spec(spec: &Spec, output: &Output, out: &mut dyn Write) -> Result<(), F
         None => {
             let (_, notes) = copy(spec, target, Packing::None, &mut *out, &Failure::from)?;
             out.flush()?;
-            // Standard error may be closed: then there is nobody to tell.
-            let _ = writeln!(io::stderr(), "{}", notes.join("\n  note: "));
+            terminal::tell(&notes.join("\n  note: "));
         }
     }
     Ok(())
