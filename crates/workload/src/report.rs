@@ -1,7 +1,7 @@
 //! What happened while a workload was read: nothing is dropped or changed in silence.
 
 use crate::error::BadReason;
-use crate::reader::{AddressUnit, TimeUnit};
+use crate::reader::{AddressUnit, OTHERS, TimeUnit};
 use crate::select::LeftOut;
 
 /// Line numbers kept for each reason of skipping.
@@ -229,8 +229,9 @@ impl SourceReport {
     /// Which numbers stand for devices called otherwise.
     fn other_numbers(&self) -> Option<String> {
         let one = |(number, name): &(u16, String)| format!("{name} by {number}");
-        let told: Vec<String> = self.renumbered.iter().take(NUMBERS_TOLD).map(one).collect();
-        let more = if self.renumbered.len() > NUMBERS_TOLD { ", ..." } else { "" };
+        let known = || self.renumbered.iter().filter(|(_, name)| name != OTHERS);
+        let told: Vec<String> = known().take(NUMBERS_TOLD).map(one).collect();
+        let more = if known().count() > NUMBERS_TOLD { ", ..." } else { "" };
         let text = "devices whose numbers are above 65535, or taken, are told apart by others";
         (!told.is_empty()).then(|| format!("{text}: {}{more}", told.join(", ")))
     }

@@ -358,6 +358,10 @@ mod tests {
         for (settings, says) in [
             (&[("devices", "7")][..], "no request passes devices = 7: 6 of other devices; it has 0, 1"),
             (
+                &[("devices", "[70000, 7]")],
+                "no request passes devices = [70000, 7]: 6 of other devices; it has 0, 1",
+            ),
+            (
                 &[("process", "jav")],
                 "no request passes process = \"jav\": 6 of other processes; it has java, gzip, nfsd",
             ),

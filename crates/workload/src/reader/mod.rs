@@ -54,6 +54,7 @@ pub use options::{AddressUnit, Event, Header, OnBadLine, OnTimeStepBack, ReadOpt
 use ssd::signals::{Hints, OpCode};
 use std::io::Read;
 use std::path::Path;
+pub(crate) use volumes::OTHERS;
 use volumes::Volumes;
 pub(crate) use window::Order;
 

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 const LARGEST: u64 = u16::MAX as u64;
 const ALLOWED: &str = "at most 65536 devices (--device reads some of them)";
 
+/// What those are called that nobody asked for.
+pub(crate) const OTHERS: &str = "others";
+
 /// Devices and what stands for each. One that is called by up to 65,535 keeps its number, and others get the last ones
 /// that are free, as they appear. If some are asked for, these come first, and all others above 65,535 are one: so a
 /// trace may have any number of them.
@@ -24,8 +27,9 @@ pub(crate) struct Volumes {
     moved: BTreeMap<u64, u16>,
     /// All numbers above it are taken.
     free_below: u64,
-    /// What stands for devices that nobody asked for.
+    /// What stands for devices that nobody asked for, and whether there are any.
     others: Option<u16>,
+    has_others: bool,
 }
 
 fn has(bits: &[u64], number: u64) -> bool {
@@ -47,6 +51,7 @@ impl Volumes {
             moved: BTreeMap::new(),
             free_below: LARGEST + 1,
             others: None,
+            has_others: false,
         };
         let mut asked = options.devices.clone();
         asked.sort_unstable();
@@ -86,9 +91,12 @@ impl Volumes {
 
     #[cold]
     fn find_moved(&mut self, device: u64) -> Option<u16> {
-        let known = self.moved.get(&device).copied().or(self.others);
-        if known.is_some() {
-            return known;
+        if let Some(number) = self.moved.get(&device) {
+            return Some(*number);
+        }
+        if let Some(number) = self.others {
+            self.has_others = true;
+            return Some(number);
         }
         let number = self.lend()?;
         self.moved.insert(device, number);
@@ -117,7 +125,7 @@ impl Volumes {
     /// Numbers that stand for a device called otherwise, and what it is called.
     pub(crate) fn renumbered(&self) -> Vec<(u16, String)> {
         let moved = self.moved.iter().map(|(device, number)| (*number, device.to_string()));
-        let others = self.others.map(|number| (number, "others".to_owned()));
+        let others = self.others.filter(|_| self.has_others).map(|number| (number, OTHERS.to_owned()));
         moved.take(NAMES_SHOWN).chain(others).collect()
     }
 }

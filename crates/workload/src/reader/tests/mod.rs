@@ -242,6 +242,9 @@ fn devices_may_have_numbers_of_more_than_16_bits() {
     assert_eq!((rows.len(), error), (70_000, None));
     let of = |number| rows.iter().filter(|row| row.4 == number).count();
     assert_eq!((of(65_535), of(65_534), of(65_533)), (1, 1, 69_998));
+    let some = ReadOptions { devices: vec![5], ..ReadOptions::default() };
+    let report = run("5,W,0,4096,1\n6,W,0,4096,2\n", "alibaba", some).1;
+    assert!(report.renumbered.is_empty(), "{:?}", report.renumbered);
 }
 
 #[test]
