@@ -9,6 +9,9 @@ use workload::WorkloadError;
 /// So many lines that are no TOML are no slip in a configuration.
 const MANY_LINES: usize = 3;
 
+/// So many more are counted, and no further.
+const MANY_LINES_TOLD: usize = 99;
+
 /// Why a job cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobError {
@@ -74,11 +77,17 @@ impl From<ConfigErrors> for JobError {
                  allowed: wordline sweep {} -o DIR",
                 origin.source
             )),
-            Some(first) if is_text => Self::new(format!(
-                "{first}\n    and {} more lines: this is not a configuration; to look at a trace: wordline \
-                 trace info FILE",
-                errors.0.len() - 1
-            )),
+            Some(first) if is_text => {
+                // Not all are looked for.
+                let more = match errors.0.len() - 1 {
+                    more if more < MANY_LINES_TOLD => more.to_string(),
+                    _ => "many".to_owned(),
+                };
+                Self::new(format!(
+                    "{first}\n    and {more} more lines: this is not a configuration; to look at a trace: wordline \
+                     trace info FILE"
+                ))
+            }
             _ => Self::new(errors.to_string()),
         }
     }
