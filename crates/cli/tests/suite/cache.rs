@@ -1,6 +1,8 @@
 //! `wordline cache`, and runs that find a drive there.
 
-use crate::program::{finish, folder, root, shell, start, wordline};
+use crate::program::{SMALL, finish, folder, root, shell, start, wordline};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 
 /// A drive that takes some seconds to age, which is what is kept.
 const RUN: [&str; 10] = [
@@ -60,4 +62,47 @@ fn a_cache_is_one_folder_or_none() {
     let none = wordline(&["cache", "list"]).ok();
     assert!(none.out.contains("the cache is off"), "{}", none.out);
     wordline(&["cache", "lst"]).fails(2, &["list"]);
+}
+
+/// Where others may write, nothing can be believed. Every command says so, once, and a run goes on.
+#[test]
+fn a_cache_that_is_anybodys_is_not_used_which_is_said_once() {
+    let place = folder("cache-anybodys");
+    std::fs::set_permissions(&place, Permissions::from_mode(0o777)).unwrap();
+    let path = place.to_str().unwrap();
+    let says = "the cache is not used: others may write to it (chmod go-w)";
+    let run = ["run", "--drive", "m64", "--synthetic", "uniform", "--requests", "100", "--snapshots", path];
+    let told = wordline(&run).ok().err;
+    assert_eq!(told.matches(says).count(), 1, "{told}");
+    let out = folder("cache-anybodys-sweep");
+    let text =
+        format!("{SMALL}[workload]\npattern = \"uniform\"\ncount = 100\n[grid]\ndrive.seed = [1, 2, 3]\n");
+    let sweep = out.join("sweep.toml");
+    std::fs::write(&sweep, text).unwrap();
+    let (sweep, out) = (sweep.to_str().unwrap(), out.join("out"));
+    let told = wordline(&["sweep", sweep, "-o", out.to_str().unwrap(), "--snapshots", path]).ok().err;
+    assert_eq!(told.matches(says).count(), 1, "{told}");
+    for what in ["list", "clear"] {
+        wordline(&["cache", what, "--snapshots", path]).fails(1, &[path, "others may write to it"]);
+    }
+    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
+}
+
+/// A link to a drive elsewhere, a pipe in place of one: both commands say what they left, and end.
+#[test]
+fn what_is_no_drive_is_listed_as_such() {
+    let (place, mine) = (folder("cache-strange"), folder("cache-strange-mine"));
+    std::fs::write(mine.join("aged.drive"), "precious").unwrap();
+    std::os::unix::fs::symlink(&mine, place.join("0123456789abcdef")).unwrap();
+    std::fs::create_dir(place.join("fedcba9876543210")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(place.join("fedcba9876543210/aged.drive")).status();
+    assert!(made.unwrap().success());
+    let path = place.to_str().unwrap();
+    let list = wordline(&["cache", "list", "--snapshots", path]).ok().out;
+    assert!(list.contains("1 aged drives") && list.contains("it is a named pipe, not a file"), "{list}");
+    assert!(list.contains("0123456789abcdef: not used: it is a symbolic link, not a folder"), "{list}");
+    let cleared = wordline(&["cache", "clear", "--snapshots", path]).ok().out;
+    assert!(cleared.contains("1 drives removed, 0 bytes") && cleared.contains("symbolic link"), "{cleared}");
+    assert_eq!(std::fs::read(mine.join("aged.drive")).unwrap(), b"precious");
+    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 1);
 }
