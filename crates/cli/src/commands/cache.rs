@@ -20,8 +20,8 @@ Examples:
 
 A drive that took over two seconds to age is cached, keyed by everything that made it: its configuration, how it was
 aged, the workload that overwrote it, if any, and the program's sources. The cache takes at most 4 GiB; the least
-recently used drives are removed first. It is yours alone: a folder that belongs to another user, or that others may write
-to, is not used.";
+recently used drives are removed first. It is yours alone: a folder that belongs to another user, or that others may
+write to, is not used.";
 
 /// Flags of `cache`.
 #[derive(Args, Debug)]

@@ -153,7 +153,7 @@ impl Preconditioned {
         if self.past == Past::Uniform.name() && !may_be_laid_out {
             same("units written", &written, &host)
         } else {
-            // The buffer may have held what was written twice; and a drive that is laid out like a die is written in part
+            // The buffer may have held what was written twice; and a drive laid out like a die is written in part
             // by moves.
             ensure(host <= written || may_be_laid_out, || {
                 format!("it says units written = {written}, of a drive with {host}")
