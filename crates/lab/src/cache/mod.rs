@@ -389,9 +389,11 @@ fn name(identity: &str) -> String {
     format!("{:016x}", ssd::snapshot::checksum(identity.as_bytes()))
 }
 
-/// Whom is waited for, as the error of a lock that another has names its owner: `process 7 is writing to it`.
+/// Whom is waited for, as the error of a lock that another has names its owner: `another run is writing to this folder
+/// (process 7 on rack-7)`.
 fn waiting_for(error: &str) -> String {
-    let owner = error.split_once(" is writing").map_or("another run", |(owner, _)| owner);
+    let owner = error.rsplit_once('(').and_then(|(_, owner)| owner.strip_suffix(')'));
+    let owner = owner.unwrap_or("another run");
     format!("waiting for {owner}, which is ageing the same drive (--no-cache does not wait)")
 }
 
@@ -432,7 +434,7 @@ mod tests {
 
     #[test]
     fn whoever_waits_says_for_whom() {
-        let told = waiting_for("process 4242 on rack-7 is writing to it");
+        let told = waiting_for("another run is writing to this folder (process 4242 on rack-7)");
         assert!(told.starts_with("waiting for process 4242 on rack-7, which"), "{told}");
         let told = waiting_for("another run is writing to this folder");
         assert!(told.starts_with("waiting for another run, which is ageing"), "{told}");

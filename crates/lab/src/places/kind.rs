@@ -141,7 +141,7 @@ fn compares(head: &[u8]) -> bool {
 
 /// Whether it is a trace that is recognised as one of that format.
 fn is_trace(path: &Path, format: &str) -> bool {
-    let spec = Spec::trace(path.display().to_string());
+    let spec = Spec::trace(path);
     let Ok(mut recorded) = Recorded::open(&spec, GENERATOR_SPACE_BYTES / SECTOR_BYTES) else { return false };
     let is_read = recorded.next_record().is_ok();
     is_read && recorded.report().detected.is_some_and(|found| found.format == format)
