@@ -2,6 +2,8 @@
 //! repeated by one command, and the slowest are known by name.
 
 pub mod build;
+#[cfg(test)]
+mod features;
 pub mod run;
 
 use self::build::Binary;
