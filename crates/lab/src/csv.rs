@@ -27,8 +27,8 @@ impl Csv {
         self.text
     }
 
-    /// Adds a row; values with commas, quotes or line breaks stand in quotes (RFC 4180, section 2), and what a spreadsheet
-    /// would calculate behind an apostrophe.
+    /// Adds a row; values with commas, quotes or line breaks stand in quotes (RFC 4180, section 2), and what a
+    /// spreadsheet would calculate behind an apostrophe.
     pub fn row<S: AsRef<str>>(&mut self, values: &[S]) {
         for (place, value) in values.iter().enumerate() {
             let value = guarded(value.as_ref());

@@ -46,6 +46,7 @@ impl SweepPlan {
         let Given { policies: given, settings: sets, callables: _callables } = policies::policies(policies)?;
         let allowed = if allow_libraries { Allowed::All } else { Allowed::default() };
         let text = lab::job::files::read_text(&file, "read the sweep").map_err(errors::of_job)?;
+        lab::job::files::absolute_text(&out, "write the sweep").map_err(errors::of_job)?;
         let outside = Outside { allowed, given, sets };
         let (kept, path) = (text.clone(), file.clone());
         let plan = py.detach(move || {

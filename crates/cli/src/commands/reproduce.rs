@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use clap::Args;
 use lab::files::{FolderLock, note, replace_all, write_set};
+use lab::job::files;
 use lab::reproduce::{BEGINS, Open, Options, Outcome, Paper, PaperError, Piece, Step, Studies, papers};
 use lab::workers::{End, Order, Task, carry_out};
 use lab::{Plot, ReportError};
@@ -131,6 +132,10 @@ pub fn run(args: &Reproduce, out: &mut dyn Write) -> Result<(), Failure> {
         return papers.iter().try_for_each(|paper| judge(paper, out));
     }
     let options = args.options();
+    // Workers are told in text where files lie.
+    for path in [&args.papers, &args.out].into_iter().chain(&options.traces) {
+        files::text(path, "use it")?;
+    }
     let mut complaints = Vec::new();
     args.check_places(&papers, &options)?;
     for paper in &papers {

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
+use lab::DriveCache;
 use lab::files::FolderLock;
 use lab::job::files;
 use lab::places::Force;
@@ -100,6 +102,11 @@ fn parse_shard(text: &str) -> Result<(usize, usize), String> {
 /// Runs a sweep.
 pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let text = files::read_text(&args.file, "read the sweep")?;
+    // Workers are told in text where files lie.
+    files::absolute_text(&args.out, "write the sweep")?;
+    if let Some(cache) = args.cache().as_deref() {
+        files::absolute_text(cache.folder(), "keep aged drives")?;
+    }
     let progress = Progress::new(args.quiet);
     let outside = Outside { allowed: args.libraries.allowed(), ..Outside::default() };
     let plan = SweepPlan::new(&args.file, text.clone(), outside, &mut |spec| progress.survey(spec));
@@ -133,6 +140,11 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
 const FAILURES_SHOWN: usize = 5;
 
 impl SweepArgs {
+    /// Where aged drives are kept, if they are.
+    fn cache(&self) -> Option<Arc<DriveCache>> {
+        (!self.no_cache).then(|| self.cache.open()).flatten()
+    }
+
     /// What would be run.
     fn tell_plan(
         &self,
@@ -170,7 +182,7 @@ impl SweepArgs {
         folder: &Folder,
         (interrupt, progress): (&Interrupt, &Progress),
     ) -> (Option<Failure>, Vec<String>) {
-        let cache = (!self.no_cache).then(|| self.cache.open()).flatten();
+        let cache = self.cache();
         // Told once, and not by each of the workers.
         let refusal = cache.as_ref().and_then(|cache| cache.refusal());
         let cache = cache.filter(|_| refusal.is_none());

@@ -83,6 +83,17 @@ fn a_path_that_is_no_text_opens_its_own_file_or_none() {
         file(place, "t.csv", trace(op, count));
     }
     shell(&folder, "\"$WORDLINE\" run \"$(printf 'd\\377')/c.toml\"").fails(2, &["d\\xff/t.csv", "UTF-8"]);
+    // Workers are told in text where a run's file goes.
+    file(
+        &folder,
+        "s.toml",
+        format!("{SMALL}[workload]\npattern = \"uniform\"\n[grid]\nworkload.seed = [1, 2]\n"),
+    );
+    for line in ["s.toml -o \"$(printf 'd\\377')/out\"", "s.toml -o out --snapshots \"$(printf 'd\\377')\""] {
+        shell(&folder, &format!("\"$WORDLINE\" sweep {line}")).fails(2, &["d\\xff", "UTF-8"]);
+    }
+    shell(&folder, "cd \"$(printf 'd\\377')\"; \"$WORDLINE\" sweep ../s.toml -o out")
+        .fails(2, &["d\\xff/out"]);
 }
 
 #[test]

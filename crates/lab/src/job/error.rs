@@ -10,7 +10,7 @@ use workload::WorkloadError;
 const MANY_LINES: usize = 3;
 
 /// So many more are counted, and no further.
-const MANY_LINES_TOLD: usize = 99;
+const MANY_LINES_TOLD: usize = 999;
 
 /// Why a job cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq)]

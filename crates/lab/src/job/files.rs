@@ -24,6 +24,12 @@ pub fn text<'p>(path: &'p Path, action: &str) -> Result<&'p str, JobError> {
     whole::path_as_text(path).map_err(|error| JobError::file(path, action, &error))
 }
 
+/// The same of where a path leads, whatever the working directory is then.
+pub fn absolute_text(path: &Path, action: &str) -> Result<(), JobError> {
+    let absolute = std::path::absolute(path).map_err(|error| JobError::file(path, action, &error))?;
+    text(&absolute, action).map(drop)
+}
+
 /// Refuses what has no end, or waits for others to write: it is going to be read.
 pub fn check(path: &Path, action: &str) -> Result<(), JobError> {
     whole::check(path).map_err(|error| JobError::file(path, action, &error))

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 /// Most characters of input that a message quotes.
 pub const SHOWN_MAX: usize = 200;
 
-/// Most errors of a configuration that are looked for: who has made a hundred has named the wrong file.
-pub(crate) const ERRORS_MAX: usize = 100;
+/// Most errors of a configuration that are looked for: who has made a thousand has named the wrong file.
+pub(crate) const ERRORS_MAX: usize = 1000;
 
 /// Whether a terminal, or whoever reads it, may take a character for something else than text: control characters, and
 /// those that turn the direction of writing (Unicode 15, 23.2; UAX 9, table 4).

@@ -21,8 +21,8 @@
 //!   `pace.rs`, and remarked; an error with figures where they tell nothing, or two things;
 //! - lines that are as they should be and no request (other events of a block trace, its summary): counted by kind;
 //! - bytes that do not begin and end on a sector: rounded out to whole sectors and counted;
-//! - zeros at the end of the file, which was cut: passed over, counted as damaged lines, and remarked; elsewhere they are
-//!   a damaged line;
+//! - zeros at the end of the file, which was cut: passed over, counted as damaged lines, and remarked; elsewhere they
+//!   are a damaged line;
 //! - blank lines: passed over and counted; carriage returns and a byte-order mark: passed over;
 //! - header that lacks a column, a compressed file that is cut or damaged, no request at all (empty, only a header,
 //!   all lines skipped): an error, always.
