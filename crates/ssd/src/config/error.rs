@@ -6,11 +6,14 @@
 use std::fmt::{self, Display};
 
 use super::near::nearest;
-use super::shown::{ERRORS_MAX, escaped, shown};
+use super::shown::{ERRORS_MAX, escaped, shown, shown_up_to};
 use super::value::quote;
 
 /// Errors that are told of a configuration: more are no help.
 const TOLD_MAX: usize = 20;
+
+/// Most characters of a source, which may be a path: none is longer.
+const SOURCE_MAX: usize = 4096;
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +27,8 @@ pub struct Origin {
 impl Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            Some(line) => write!(f, "{}:{line}", shown(&self.source)),
-            None => f.write_str(&shown(&self.source)),
+            Some(line) => write!(f, "{}:{line}", shown_up_to(&self.source, SOURCE_MAX)),
+            None => f.write_str(&shown_up_to(&self.source, SOURCE_MAX)),
         }
     }
 }
