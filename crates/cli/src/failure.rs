@@ -19,6 +19,8 @@ pub enum Failure {
     Closed,
     /// A command that was run for the user ended with this code, which is passed on; it has said why itself.
     Ended(u8),
+    /// The work is done, and is not what was required of it: exit code 3.
+    Unmet(String),
     /// A signal of this number ended the work: exit code 128 + signal, as shells tell it.
     Interrupted {
         /// The signal.
@@ -54,6 +56,7 @@ impl Failure {
         match self {
             Failure::Usage(message) => Failure::Usage(format!("{what}: {message}")),
             Failure::Work(message) => Failure::Work(format!("{what}: {message}")),
+            Failure::Unmet(message) => Failure::Unmet(format!("{what}: {message}")),
             Failure::Interrupted { signal, message } => {
                 Failure::Interrupted { signal, message: format!("{what}: {message}") }
             }
@@ -67,6 +70,7 @@ impl Failure {
         match self {
             Failure::Usage(message) => Failure::Usage(format!("{message}\n{more}")),
             Failure::Work(message) => Failure::Work(format!("{message}\n{more}")),
+            Failure::Unmet(message) => Failure::Unmet(format!("{message}\n{more}")),
             Failure::Interrupted { signal, message } => {
                 Failure::Interrupted { signal, message: format!("{message}\n{more}") }
             }
@@ -77,18 +81,20 @@ impl Failure {
     /// What to tell a person; `None` if nobody needs to know.
     pub fn message(&self) -> Option<&str> {
         match self {
-            Failure::Usage(message) | Failure::Work(message) | Failure::Interrupted { message, .. } => {
-                Some(message)
-            }
+            Failure::Usage(message)
+            | Failure::Work(message)
+            | Failure::Unmet(message)
+            | Failure::Interrupted { message, .. } => Some(message),
             Failure::Closed | Failure::Ended(_) => None,
         }
     }
 
-    /// 0 done, 1 failed while working, 2 bad usage or configuration, 128 + signal.
+    /// 0 done, 1 failed while working, 2 bad usage or configuration, 3 not what `--require` asks for, 128 + signal.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
             Failure::Work(_) => 1,
+            Failure::Unmet(_) => 3,
             Failure::Closed => 0,
             Failure::Ended(code) => *code,
             Failure::Interrupted { signal, .. } => 128 + signal,

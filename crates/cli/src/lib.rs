@@ -2,7 +2,8 @@
 //! package's script as well.
 //!
 //! Results go to standard output, everything else to standard error. Exit code 0: done; 1: failed while working;
-//! 2: bad usage or configuration; 130, 143: ended by Ctrl-C or a request to terminate.
+//! 2: bad usage or configuration; 3: not what `--require` asks for; 129, 130, 143: ended by a terminal that is gone,
+//! Ctrl-C or a request to terminate.
 
 mod advice;
 mod caching;
@@ -12,6 +13,7 @@ mod failure;
 mod interrupt;
 mod policy_args;
 mod progress;
+mod requiring;
 mod snapshots;
 mod stdout;
 mod terminal;
@@ -45,7 +47,8 @@ Examples:
   wordline report out/my -o my.html
   wordline explain --drive m64
 
-Exit codes: 0 success, 1 failure while working, 2 bad usage or configuration, 130 ended by Ctrl-C (143: by SIGTERM).")]
+Exit codes: 0 success, 1 failure while working, 2 bad usage or configuration, 3 not what --require asks for,
+130 ended by Ctrl-C (143: by SIGTERM).")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -69,6 +69,7 @@ pub mod places;
 mod plot;
 pub mod policies;
 pub mod precondition;
+pub mod problems;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]
 pub mod process;
 mod remarks;

@@ -11,6 +11,7 @@ use lab::result::FILE_NAME;
 use lab::{RunResult, report};
 
 use crate::failure::Failure;
+use crate::requiring::{RequireArgs, met};
 use lab::places::{Force, Kind, Places, claim_file};
 
 /// Examples for the help text.
@@ -58,6 +59,9 @@ pub struct Compare {
     /// Print the results as a JSON array
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    require: RequireArgs,
 }
 
 /// Compares results.
@@ -70,12 +74,14 @@ pub fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
         let result = RunResult::load(path).map_err(|error| Failure::usage(format!("{error}\n{allowed}")))?;
         Ok((path.clone(), result))
     };
+    let required = args.require.requirements()?;
     let results: Vec<(PathBuf, RunResult)> = args.results.iter().map(load).collect::<Result<_, Failure>>()?;
     if args.json {
         let list: Vec<String> =
             results.iter().map(|(_, result)| result.to_json().trim_end().to_owned()).collect();
         writeln!(out, "[{}]", list.join(",\n"))?;
     }
+    let unmet = met(&required, results.iter().map(|(_, result)| result));
     let comparison = args.comparison(results)?;
     let prints_csv = args.csv.as_deref() == Some(Path::new("-"));
     let text = match (prints_csv, args.markdown) {
@@ -89,8 +95,10 @@ pub fn run(args: &Compare, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = args.csv.as_ref().filter(|_| !prints_csv) {
         replace(path, comparison.csv().as_bytes())?;
     }
-    let Some(folder) = &args.out else { return Ok(()) };
-    report::write_comparison(folder, &comparison).map(drop).map_err(Failure::from)
+    if let Some(folder) = &args.out {
+        report::write_comparison(folder, &comparison)?;
+    }
+    unmet
 }
 
 /// The file of a result that is named by it or by its folder.

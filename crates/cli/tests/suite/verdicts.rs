@@ -1,6 +1,6 @@
 //! What bounds a run is told right: overload, idleness, bursts.
 
-use crate::program::{trace, wordline};
+use crate::program::{folder, trace, wordline};
 use serde_json::Value;
 
 fn verdict(args: &[&str]) -> Value {
@@ -94,4 +94,40 @@ fn a_trace_that_comes_too_fast_is_told() {
     assert_eq!(fast["state"], "overloaded", "{fast}");
     let slow = verdict(&[&trace(), "--first", "20000"]);
     assert_ne!(slow["state"], "overloaded", "{slow}");
+}
+
+/// For scripts: what is required of results is an exit code of its own, with what was found.
+#[test]
+fn what_is_required_and_not_so_is_exit_code_3() {
+    let place = folder("required");
+    let out = place.join("fast").display().to_string();
+    let fast =
+        ["run", &trace(), "--speed-up", "5000", "--first", "20000", "--precondition", "none", "--json"];
+    let required =
+        ["--require", "not-overloaded,complete, steady,read_latency_p99 < 1us,write_amplification<100"];
+    let done = wordline(&[&fast[..], &required, &["--out", &out]].concat()).fails(
+        3,
+        &[
+            "--require is not met",
+            "fast: not-overloaded: overloaded: ",
+            "fast: steady: the drive was not preconditioned",
+            "fast: read_latency_p99 < 1us: found ",
+        ],
+    );
+    assert!(!done.err.contains("complete:") && !done.err.contains("write_amplification"), "{}", done.err);
+    // It is printed and written all the same.
+    assert_eq!(done.json()["verdict"]["state"], "overloaded");
+    assert!(std::path::Path::new(&out).join("result.json").is_file());
+    wordline(&["compare", &out, "--require", "IOPS>1,simulated_time<=1000s"]).ok();
+    wordline(&["compare", &out, "--require", "IOPS>1e12"]).fails(3, &["fast: IOPS>1e12: found "]);
+    for (wrong, says) in [
+        ("stedy", "did you mean \"steady\""),
+        ("read_latency_p9<3us", "did you mean \"read_latency_p99\""),
+        ("read_latency_p99<3", "a time such as 300us"),
+        ("IOPS>many", "a number such as 1.5"),
+        ("IOPS>nan", "a number such as 1.5"),
+        ("", "allowed: steady, not-overloaded"),
+    ] {
+        wordline(&["compare", &out, "--require", wrong]).fails(2, &["--require: found", says]);
+    }
 }

@@ -36,6 +36,12 @@ pub(crate) fn scalars(results: &[&RunResult]) -> Vec<Scalar> {
     metrics().into_iter().map(of).collect()
 }
 
+/// Whether the number of that key is a time in ns; `None` if there is no such key.
+pub(crate) fn is_time(key: &str) -> Option<bool> {
+    let metric = metrics().into_iter().find(|metric| metric.key == key)?;
+    Some((metric.show)(1e3) == duration(1e3))
+}
+
 /// Keys of all these numbers.
 pub(crate) fn scalar_keys() -> Vec<String> {
     metrics().into_iter().map(|metric| metric.key).collect()

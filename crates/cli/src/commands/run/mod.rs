@@ -24,6 +24,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::policy_args::PolicyArgs;
 use crate::progress::Progress;
+use crate::requiring::{RequireArgs, met};
 use crate::snapshots::restore;
 use crate::text::{bytes, thousands};
 use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs};
@@ -55,6 +56,8 @@ Examples:
       your own policy decides which block is reclaimed (wordline new policy --help)
   wordline run --drive tlc --synthetic uniform
       the second time it takes a second or two: aged drives are cached (wordline cache --help)
+  wordline run trace.csv --require 'steady,not-overloaded,read_latency_p99<300us'
+      for scripts: exit code 3 if the result is not so, with what was found
   wordline run data/slow/erases.toml --watch
       throughput, latencies and what the flash does, drawn while it runs
 
@@ -99,6 +102,9 @@ pub struct Run {
 
     #[command(flatten)]
     output: OutputArgs,
+
+    #[command(flatten)]
+    require: RequireArgs,
 }
 
 impl Run {
@@ -120,6 +126,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let config = args.input.as_deref().filter(|path| is_config(path));
     let flags = [args.measurement.layers()?, args.synthetic.layers()?, args.policies.layers()?].concat();
     let job = args.drive.job(config, flags)?.allowing(args.policies.allowed());
+    let required = args.require.requirements()?;
     let spec = args.workload(&job)?;
     let _lock = args.claim_places(spec.as_ref())?;
     let progress = Progress::new(args.output.quiet).watching(args.output.watch);
@@ -166,7 +173,8 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
         };
         missing.extend(saved.err().and_then(|failure| failure.message().map(str::to_owned)));
     }
-    let failure = failure.or_else(|| result.and_then(|result| unserved(&result)));
+    let unmet = result.as_ref().and_then(|result| met(&required, [&**result]).err());
+    let failure = failure.or_else(|| result.and_then(|result| unserved(&result))).or(unmet);
     match (failure, missing.join("\n").as_str()) {
         (None, "") => Ok(()),
         (None, missing) => Err(Failure::work(missing)),
