@@ -9,8 +9,10 @@ use std::fmt;
 
 /// Requirements without a number.
 const WORDS: [&str; 4] = ["steady", "not-overloaded", "complete", "no-failures"];
-/// How a number may stand to its limit; longer ones first.
-const COMPARISONS: [(&str, fn(f64, f64) -> bool); 4] = [
+/// A sign, and whether a number stands so to its limit.
+type Comparison = (&'static str, fn(f64, f64) -> bool);
+/// How a number may stand to its limit; longer signs first.
+const COMPARISONS: [Comparison; 4] = [
     ("<=", |found, limit| found <= limit),
     (">=", |found, limit| found >= limit),
     ("<", |found, limit| found < limit),
