@@ -64,6 +64,11 @@ pub fn note<'a>(
     if list == before {
         return Ok(());
     }
+    let path = folder.join(LIST);
+    // A link would lead to somebody's file, and a pipe to nowhere.
+    if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(ReportError::new(&path, "write", "it is not a regular file"));
+    }
     let text: String = list.iter().map(|(kind, name)| format!("{kind}\t{name}\n")).collect();
-    replace(&folder.join(LIST), text.as_bytes())
+    replace(&path, text.as_bytes())
 }

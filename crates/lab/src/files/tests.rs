@@ -221,3 +221,14 @@ fn what_is_denied_is_told_as_the_system_tells_it() {
     assert!(error.contains("os error") && !error.contains("uncategorized"), "{error}");
     assert!(File::open(folder.path()).is_ok());
 }
+
+#[test]
+fn a_list_is_never_written_through_a_link() {
+    let folder = folder();
+    let precious = folder.path().join("precious");
+    std::fs::write(&precious, "mine").unwrap();
+    std::os::unix::fs::symlink("precious", folder.path().join(".wordline.files")).unwrap();
+    let error = note(folder.path(), "run", ["a"]).unwrap_err().to_string();
+    assert!(error.contains(".wordline.files: cannot write: it is not a regular file"), "{error}");
+    assert_eq!(std::fs::read(&precious).unwrap(), b"mine");
+}

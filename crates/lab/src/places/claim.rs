@@ -100,7 +100,12 @@ pub fn check_folder(folder: &Path, place: &str, set: &Set<'_>, force: Force) -> 
     let there: Vec<&String> = set.names.iter().filter(is_there).collect();
     // Behind that: commands of this kind that share the folder write the list before their files.
     let owned = owned(folder, set.kind);
-    let is_ours = |name: &String| owned.as_ref().map_or(set.is_known, |owned| owned.contains(name));
+    // What is no file or folder of its own, such as a link or a pipe, has been put there by somebody else.
+    let is_plain = |name: &String| {
+        folder.join(name).symlink_metadata().is_ok_and(|found| found.is_file() || found.is_dir())
+    };
+    let is_known = |name: &String| owned.as_ref().map_or(set.is_known, |owned| owned.contains(name));
+    let is_ours = |name: &String| is_known(name) && is_plain(name);
     let refused = |found: &str, allowed: &str| {
         JobError::new(format!("{place}\n    found:   {found}\n    allowed: {allowed}"))
     };
