@@ -85,7 +85,7 @@ impl Plan {
 
     /// Where keys of the drive and the run were set that have not their defaults.
     pub fn origins(&self) -> BTreeMap<String, String> {
-        let all = self.resolved.origins().iter().chain(&self.run_origins);
+        let all = self.resolved.origins().chain(&self.run_origins);
         all.map(|(key, origin)| (key.clone(), origin.to_string())).collect()
     }
 

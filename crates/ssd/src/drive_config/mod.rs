@@ -13,6 +13,7 @@
 mod derived;
 mod document;
 mod explain;
+mod places;
 mod resolve;
 mod validate;
 mod validate_cells;
@@ -26,7 +27,7 @@ use core::ops::{Deref, DerefMut};
 use serde::{Deserialize, Serialize};
 
 pub use explain::Explained;
-pub use resolve::{Resolved, resolve, resolve_table};
+pub use resolve::{Base, Resolved, resolve, resolve_table};
 
 /// Sections by path, in the order in which files and explanations have them: the fixed ones, which are fields of
 /// [`Sections`], and the policies', each with its type and what is decided; those of techniques between the first list

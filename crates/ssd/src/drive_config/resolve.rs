@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::DriveConfig;
 use super::document::{Document, elsewhere};
+use super::places::Places;
 use crate::config::layer::{Entry, apply_table};
 use crate::config::presets::{self, Preset};
 use crate::config::shown::ERRORS_MAX;
@@ -20,7 +21,7 @@ pub struct Resolved {
     /// What was read, in order: later sources override earlier ones.
     pub sources: Vec<String>,
     /// Where each key was set last; keys that are not here have their default.
-    pub(super) provenance: BTreeMap<String, Origin>,
+    pub(super) provenance: Places,
 }
 
 impl Resolved {
@@ -30,8 +31,8 @@ impl Resolved {
     }
 
     /// Where each key was set last that has not its default.
-    pub fn origins(&self) -> &BTreeMap<String, Origin> {
-        &self.provenance
+    pub fn origins(&self) -> impl Iterator<Item = (&String, &Origin)> {
+        self.provenance.iter()
     }
 
     /// Hash of the whole configuration, independent of where its values came from.
@@ -54,11 +55,59 @@ impl Resolved {
 pub fn resolve(layers: &[Layer], foreign: &[&str]) -> Result<Resolved, ConfigErrors> {
     let mut resolver = Resolver::default();
     let documents = resolver.read_all(layers, foreign);
-    for group in documents.chunk_by(|a, b| a.is_set && b.is_set) {
-        resolver.apply(group);
-    }
+    resolver.apply_all(&documents);
     resolver.put_cells_under();
     resolver.finish()
+}
+
+/// Layers that many configurations begin with, read and applied once.
+///
+/// ```
+/// use ssd::config::Layer;
+/// use ssd::drive_config::{Base, resolve};
+/// let base = Base::new(vec![Layer::file("my.toml", "preset = \"tlc\"\n")], &[]);
+/// let set = Layer::set("drive.seed=7").unwrap();
+/// let all = [Layer::file("my.toml", "preset = \"tlc\"\n"), set.clone()];
+/// assert_eq!(base.with(&[set]), resolve(&all, &[]));
+/// ```
+#[derive(Debug)]
+pub struct Base {
+    layers: Vec<Layer>,
+    foreign: &'static [&'static str],
+    resolver: Resolver,
+}
+
+impl Base {
+    /// Of these layers, of which none but the first few may be `--set` arguments: those behind them are what varies.
+    pub fn new(layers: Vec<Layer>, foreign: &'static [&'static str]) -> Self {
+        let mut resolver = Resolver::default();
+        let documents = resolver.read_all(&layers, foreign);
+        resolver.apply_all(&documents);
+        resolver.provenance = std::mem::take(&mut resolver.provenance).shared();
+        Base { layers, foreign, resolver }
+    }
+
+    /// What [`resolve`] makes of the layers with these `--set` arguments behind them.
+    pub fn with(&self, sets: &[Layer]) -> Result<Resolved, ConfigErrors> {
+        // What is wrong is told in the order in which it is met when all is read before anything is applied.
+        self.quickly(sets).map_or_else(|| resolve(&[&self.layers, sets].concat(), self.foreign), Ok)
+    }
+
+    /// The same, if nothing is wrong and no other layer comes before these.
+    fn quickly(&self, sets: &[Layer]) -> Option<Resolved> {
+        let mut resolver = self.resolver.clone();
+        let documents: Vec<Document> =
+            sets.iter().filter_map(|layer| resolver.read(layer, self.foreign)).collect();
+        // A preset or a part comes before what is applied here already.
+        let names = |it: &Document| it.preset.is_some() || it.nand_part.is_some() || it.cell_part.is_some();
+        if documents.iter().any(|document| names(document) || !document.is_set) {
+            return None;
+        }
+        resolver.sources.extend(documents.iter().map(|document| document.source.clone()));
+        resolver.apply_all(&documents);
+        resolver.put_cells_under();
+        resolver.finish().ok()
+    }
 }
 
 /// A kind of shipped file: what messages call it, the key that names one, its folder, and all of them.
@@ -103,11 +152,11 @@ pub fn resolve_table(
     apply_table(layers, path, table, &elsewhere)
 }
 
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Resolver {
     config: DriveConfig,
     sources: Vec<String>,
-    provenance: BTreeMap<String, Origin>,
+    provenance: Places,
     errors: Vec<ConfigError>,
     /// Sections with an error: what they mean together with others is not known.
     unsure: BTreeSet<String>,
@@ -161,7 +210,7 @@ impl Resolver {
         let markers = presets::marker(cells.name).map(|preset| Shelf::markers().layer(preset));
         for layer in markers.into_iter().chain([Shelf::cells().layer(cells)]) {
             let Some(mut document) = self.read(&layer, &[]) else { return };
-            document.entries.retain(|entry| !self.provenance.contains_key(&entry.path()));
+            document.entries.retain(|entry| self.provenance.get(&entry.path()).is_none());
             if !document.entries.is_empty() {
                 self.sources.insert(0, document.source.clone());
                 self.apply(&[document]);
@@ -199,6 +248,13 @@ impl Resolver {
         None
     }
 
+    /// Applies documents in their order.
+    fn apply_all(&mut self, documents: &[Document]) {
+        for group in documents.chunk_by(|a, b| a.is_set && b.is_set) {
+            self.apply(group);
+        }
+    }
+
     /// Applies one file, or all `--set` arguments together: policies first, so that the order of keys is free.
     fn apply(&mut self, group: &[Document]) {
         let entries = || group.iter().flat_map(|document| &document.entries);
@@ -212,8 +268,7 @@ impl Resolver {
             match select(section, &entry.value) {
                 Ok(()) => {
                     if section.policy() != before {
-                        let prefix = format!("{}.", entry.section);
-                        self.provenance.retain(|key, _| !key.starts_with(&prefix));
+                        self.provenance.forget(&entry.section);
                     }
                     self.provenance.insert(entry.path(), entry.origin.clone());
                 }
@@ -229,7 +284,7 @@ impl Resolver {
                 continue;
             }
             match entry.set(section, &elsewhere) {
-                Ok(()) => _ = self.provenance.insert(entry.path(), entry.origin.clone()),
+                Ok(()) => self.provenance.insert(entry.path(), entry.origin.clone()),
                 Err(problem) => self.fail(entry, problem),
             }
         }

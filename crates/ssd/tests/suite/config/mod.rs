@@ -7,7 +7,7 @@ mod wrong;
 use crate::support::soaked;
 use ssd::DriveConfig;
 use ssd::config::{ConfigErrors, Layer, Table};
-use ssd::drive_config::{Resolved, resolve, resolve_table};
+use ssd::drive_config::{Base, Resolved, resolve, resolve_table};
 
 fn user(text: &str) -> Result<Resolved, ConfigErrors> {
     resolve(&[Layer::file("my.toml", text)], &["workload", "run"])
@@ -79,6 +79,45 @@ fn spare_blocks_are_counted_for_what_is_open() {
     accepted(text);
     let message = refused(&format!("{text}[nand.reliability]\nfactory_bad_ppm = 1000"));
     assert_has(&message, &["at least 5 spare", "1 bad from the factory"]);
+}
+
+#[test]
+fn what_many_begin_with_is_read_once_and_resolves_alike() {
+    let settings = [
+        "drive.seed=7",
+        "ftl.gc_victim.policy=d_choices",
+        "ftl.gc_victim.d=4",
+        "ftl.gc_victim.policy=fifo",
+        "nand.errors.model=cells",
+        "nand.geometry.blocks_per_plane=90",
+        "cell.states.program_step_v=0.1",
+        // Others come before them.
+        "preset=qlc",
+        "nand.part=rftl",
+        "cell.part=qlc",
+        // Wrong ones, and one of another table.
+        "ftl.gc_victim.d=0",
+        "nand.timing.t_raed_us=3",
+        "nan.timing=3",
+        "run.depth=4",
+    ];
+    let texts =
+        ["", "preset = \"m64\"\n", "[ftl.gc_victim]\npolicy = \"d_choices\"\nd = 3\n[drive]\nsed = 1\n"];
+    for text in texts {
+        for first in [None, Some("preset=tlc")] {
+            let set = |text: &str| Layer::set(text).expect("a setting");
+            let mut under = vec![Layer::file("my.toml", text)];
+            under.extend(first.map(set));
+            let base = Base::new(under.clone(), &["run"]);
+            for a in settings {
+                for b in settings {
+                    let sets = [set(a), set(b)];
+                    let all = [under.clone(), sets.to_vec()].concat();
+                    assert_eq!(base.with(&sets), resolve(&all, &["run"]), "{text}\n{first:?}, {a}, {b}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
