@@ -103,20 +103,35 @@ fn prepare_as(
     Ok(Preconditioned { aged_as: differing(base, config).into_iter().map(set).collect(), ..aged })
 }
 
+/// What of a workload makes a drive's past, if anything does.
+fn own_past(workload: Option<u64>, spec: &RunSpec) -> Option<String> {
+    let workload = workload.filter(|_| spec.preconditioning.past == Past::Own)?;
+    Some(format!("workload {workload:016x}, requests {:?}", spec.requests))
+}
+
+/// All that makes an aged drive, of which `config` is the text.
+fn identity(config: &str, past: Option<&str>, spec: &RunSpec) -> String {
+    let RunSpec { preconditioning, age, .. } = spec;
+    format!(
+        "sources {}\n{preconditioning:?}\n{:?}\n{}\n{config}{}",
+        crate::SOURCES,
+        age.texts(),
+        past.unwrap_or("no workload"),
+        known_by(&spec.policies).join("\n"),
+    )
+}
+
+/// The number of the aged drive that runs of a configuration begin with: a hash of what it is kept under.
+pub(crate) fn number_of_drive(config: &str, workload: u64, spec: &RunSpec) -> u64 {
+    let past = own_past(Some(workload), spec);
+    ssd::snapshot::checksum(identity(config, past.as_deref(), spec).as_bytes())
+}
+
 /// What a drive is kept under that is aged before a run.
 pub(crate) fn cache_key(config: &DriveConfig, workload: Option<&Prepared>, spec: &RunSpec) -> CacheKey {
     let RunSpec { preconditioning, age, .. } = spec;
-    let past = workload.filter(|_| preconditioning.past == Past::Own).map(|workload| {
-        let (workload, requests) = (workload.workload_hash(), spec.requests);
-        format!("workload {workload:016x}, requests {requests:?}")
-    });
-    let identity = format!(
-        "sources {}\n{preconditioning:?}\n{:?}\n{}\n{}",
-        crate::SOURCES,
-        age.texts(),
-        past.as_deref().unwrap_or("no workload"),
-        config.to_toml() + &known_by(&spec.policies).join("\n"),
-    );
+    let past = own_past(workload.map(Prepared::workload_hash), spec);
+    let identity = identity(&config.to_toml(), past.as_deref(), spec);
     let space = bytes(config.logical_bytes());
     let steps: String = age.texts().iter().map(|step| format!(", {step}")).collect();
     let what = format!(

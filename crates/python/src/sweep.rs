@@ -49,10 +49,19 @@ impl SweepPlan {
         lab::job::files::absolute_text(&out, "write the sweep").map_err(errors::of_job)?;
         let outside = Outside { allowed, given, sets };
         let (kept, path) = (text.clone(), file.clone());
-        let plan = py.detach(move || {
-            lab::sweep::SweepPlan::new(&path, text, outside, &mut |spec| spec.clone().prepare())
+        let mut raised = None;
+        // Ctrl-C is heard between two points.
+        let mut told = |_, _| match Python::attach(|py| py.check_signals()) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                raised = Some(error);
+                Err(lab::JobError::new("interrupted"))
+            }
+        };
+        let plan = py.detach(|| {
+            lab::sweep::SweepPlan::new(&path, text, outside, &mut |spec| spec.prepare(), &mut told)
         });
-        let plan = plan.map_err(errors::of_job)?;
+        let plan = plan.map_err(|error| raised.unwrap_or_else(|| errors::of_job(error)))?;
         let folder = Folder::new(&out).map_err(errors::of_job)?;
         let lock = FolderLock::take(&out).map_err(unwritten)?;
         folder.create(&plan, &kept, Force::keyword(force)).map_err(errors::of_job)?;
@@ -62,7 +71,7 @@ impl SweepPlan {
 
     /// Runs still to be done: texts, each an order for a worker; those of one aged drive follow each other.
     #[pyo3(signature = (cache=true))]
-    fn orders(&self, py: Python<'_>, cache: bool) -> Vec<String> {
+    fn orders(&self, py: Python<'_>, cache: bool) -> PyResult<Vec<String>> {
         let cache = cache.then(DriveCache::usual).flatten();
         let cache = cache.as_ref().map(DriveCache::folder);
         py.detach(|| {
@@ -71,9 +80,12 @@ impl SweepPlan {
             let mut first = BTreeMap::new();
             open.iter().for_each(|&at| _ = first.entry(self.plan.runs[at].drive).or_insert(at));
             open.sort_by_key(|&at| first[&self.plan.runs[at].drive]);
-            let order = |at| serde_json::to_string(&self.folder.order(&self.plan.runs[at], cache));
-            open.into_iter().filter_map(|at| order(at).ok()).collect()
+            let text =
+                |order| serde_json::to_string(&order).map_err(|error| lab::JobError::new(error.to_string()));
+            let order = |at: usize| self.folder.order(&self.plan.runs[at], cache).and_then(text);
+            open.into_iter().map(order).collect::<Result<_, _>>()
         })
+        .map_err(errors::of_job)
     }
 
     /// Keeps what a worker answered.

@@ -1,17 +1,20 @@
 //! `wordline sweep`: many runs from one file, in processes of their own, each kept when it is done.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use lab::DriveCache;
+use lab::{DriveCache, JobError};
 use lab::files::FolderLock;
 use lab::job::files;
 use lab::places::Force;
 use lab::sweep::{Folder, Outcome, Outside, Standing, SweepPlan, SweepTold};
 use lab::workers::{self, End, Task, carry_out};
+
+use workload::Spec;
 
 use super::worker;
 use crate::caching::CacheArgs;
@@ -109,23 +112,23 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let progress = Progress::new(args.quiet);
     let outside = Outside { allowed: args.libraries.allowed(), ..Outside::default() };
-    let plan = SweepPlan::new(&args.file, text.clone(), outside, &mut |spec| progress.survey(spec));
+    let plan = args.plan(text.clone(), outside, &progress);
     progress.finish();
     let plan = plan?;
     let folder = Folder::new(&args.out)?;
+    if args.dry_run {
+        return args.tell_plan(&plan, &folder, out);
+    }
     let mut outcomes = folder.outcomes(&plan);
     let open = plan.open(&outcomes, args.shard.unwrap_or((0, 1)));
     let found = outcomes.iter().flatten().count();
-    if args.dry_run {
-        return args.tell_plan(&plan, &outcomes, &open, out);
-    }
     // Parts of a sweep share its folder.
     let lock = if args.shard.is_none() { FolderLock::take } else { FolderLock::share };
     let _lock = lock(&args.out)?;
     folder.create(&plan, &text, Force::flag(args.force))?;
     if !args.quiet {
-        if plan.sweep.duplicates > 0 {
-            progress.print(&format!("{} samples were drawn twice and are run once", plan.sweep.duplicates));
+        if plan.sweep().duplicates > 0 {
+            progress.print(&format!("{} samples were drawn twice and are run once", plan.sweep().duplicates));
         }
         progress.print(&format!("{} runs, {} done before", thousands(plan.runs.len() as u64), found));
     }
@@ -135,6 +138,9 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     folder.look_again(&plan, &mut outcomes);
     args.conclude(&plan, (&folder, outcomes), (stuck, undone), &interrupt, out)
 }
+
+/// So many runs take some time to be planned.
+const MANY_RUNS: u64 = 10_000;
 
 /// Failures of runs that are told one by one; their files have all.
 const FAILURES_SHOWN: usize = 5;
@@ -146,32 +152,47 @@ impl SweepArgs {
     }
 
     /// What would be run.
-    fn tell_plan(
-        &self,
-        plan: &SweepPlan,
-        outcomes: &[Option<Outcome>],
-        open: &[usize],
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        let to_do: BTreeSet<usize> = open.iter().copied().collect();
+    fn tell_plan(&self, plan: &SweepPlan, folder: &Folder, out: &mut dyn Write) -> Result<(), Failure> {
+        let (part, of) = self.shard.unwrap_or((0, 1));
+        let (mut known, mut drives, mut open) = (BTreeSet::new(), BTreeSet::new(), 0);
+        // One after the other: a million results have no room in memory.
         for (at, run) in plan.runs.iter().enumerate() {
-            let state = match &outcomes[at] {
+            let is_first = known.insert(run.id.as_str());
+            let state = match Outcome::read(&folder.file(run), &run.id) {
                 Some(outcome) if outcome.failure.is_empty() => "done",
                 Some(_) => "failed",
-                None if to_do.contains(&at) => "to do",
+                None if is_first && at % of == part => {
+                    open += 1;
+                    drives.insert(run.drive);
+                    "to do"
+                }
                 None => "not here",
             };
             writeln!(out, "{}  {state:<8}  {}", run.id, run.name())?;
         }
-        let drives: BTreeSet<u64> = open.iter().map(|at| plan.runs[*at].drive).collect();
-        let (all, open) = (plan.runs.len() as u64, open.len() as u64);
-        Ok(writeln!(
-            out,
-            "{} runs, {} to do, on {} aged drives",
-            thousands(all),
-            thousands(open),
-            drives.len()
-        )?)
+        let (all, open) = (thousands(plan.runs.len() as u64), thousands(open));
+        Ok(writeln!(out, "{all} runs, {open} to do, on {} aged drives", drives.len())?)
+    }
+
+    /// Plans all runs, and tells how far that is.
+    fn plan(&self, text: String, outside: Outside, progress: &Progress) -> Result<SweepPlan, JobError> {
+        let is_begun = Cell::new(false);
+        let mut survey = |spec: &Spec| {
+            is_begun.set(false);
+            progress.survey(spec)
+        };
+        let mut told = |done, all| {
+            if !is_begun.replace(true) {
+                progress.begin("planning", all);
+            }
+            // Where there is no bar, the next line may be seconds away.
+            if done == 0 && all >= MANY_RUNS && !self.quiet {
+                progress.print(&format!("planning {} runs", thousands(all)));
+            }
+            progress.at(done);
+            Ok(())
+        };
+        SweepPlan::new(&self.file, text, outside, &mut survey, &mut told)
     }
 
     /// Has all of it done that is open; why that was given up, and which runs were not done.
@@ -189,10 +210,13 @@ impl SweepArgs {
         refusal.into_iter().filter(|_| !self.quiet).for_each(|why| progress.print(&why));
         let task = |at: &usize| {
             let run = &plan.runs[*at];
-            let order = folder.order(run, cache.as_ref().map(|cache| cache.folder()));
-            Task { order: workers::Order::Run(order), drive: run.drive }
+            let order = folder.order(run, cache.as_ref().map(|cache| cache.folder()))?;
+            Ok(Task { order: workers::Order::Run(order), drive: run.drive })
         };
-        let tasks: Vec<Task> = open.iter().map(task).collect();
+        let tasks: Vec<Task> = match open.iter().map(task).collect::<Result<_, JobError>>() {
+            Ok(tasks) => tasks,
+            Err(error) => return (Some(error.into()), Vec::new()),
+        };
         let jobs = worker::jobs(self.jobs.map(usize::from));
         let (mut done, mut failures, mut undone, mut stuck) = (0, 0, Vec::new(), None);
         progress.begin("sweeping", tasks.len() as u64);

@@ -82,6 +82,27 @@ fn a_students_grid_is_one_file_one_command_and_a_table() {
 }
 
 #[test]
+fn a_plan_of_many_runs_says_that_it_is_made_and_is_told_run_by_run() {
+    let place = folder("sweep-many");
+    let seeds: Vec<String> = (0..100).map(|seed| seed.to_string()).collect();
+    let depths: Vec<String> = (1..=100).map(|depth| depth.to_string()).collect();
+    let text = format!(
+        "{SMALL}[workload]\npattern = \"uniform\"\n[grid]\ndrive.seed = [{}]\nrun.depth = [{}]\n",
+        seeds.join(", "),
+        depths.join(", ")
+    );
+    let sweep_file = file(&place, "many.toml", &text);
+    let out = place.join("out").display().to_string();
+    let done = sweep(&sweep_file, &out, &["--dry-run", "--shard", "2/4"]).ok();
+    assert!(done.err.contains("planning 10,000 runs"), "{}", done.err);
+    assert_eq!(done.out.lines().count(), 10_001);
+    assert_eq!(done.out.lines().filter(|line| line.contains("  to do     seed=")).count(), 2_500);
+    assert!(done.out.ends_with("10,000 runs, 2,500 to do, on 100 aged drives\n"));
+    let quiet = sweep(&sweep_file, &out, &["--dry-run", "--quiet"]).ok();
+    assert!(quiet.err.is_empty() && quiet.out.lines().count() == 10_001, "{}", quiet.err);
+}
+
+#[test]
 fn what_is_killed_is_taken_up_and_nothing_is_run_twice() {
     let place = folder("sweep-killed");
     // `make soak` does more: runs, and moments.

@@ -2,21 +2,25 @@
 
 mod error;
 pub mod files;
+mod memo;
 mod plan;
 mod size;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use error::JobError;
+pub use memo::Chosen;
+pub(crate) use memo::{Remembered, taking};
 pub use plan::Plan;
 pub use size::GENERATOR_SPACE_BYTES;
 
 use crate::policies::{Allowed, Libraries, PolicyConfig, Refused};
 use crate::run_config::RunConfig;
-use ssd::DriveConfig;
+use memo::Memo;
 use ssd::config::{ConfigErrors, Layer, Origin, presets, shown};
-use ssd::drive_config::{Resolved, resolve, resolve_table};
+use ssd::drive_config::{resolve, resolve_table};
 use ssd::external::ExternalPolicies;
 use toml::de::{DeTable, DeValue};
 use workload::{AddressPolicy, Prepared, Problem, Spec, WorkloadError};
@@ -43,12 +47,14 @@ struct ConfigFile {
     name: String,
     text: String,
     foreign: &'static [&'static str],
+    /// Whether it has keys of a drive.
+    names_a_drive: bool,
 }
 
 /// All that a run was asked for, not yet resolved: TOML and settings.
 #[derive(Clone)]
 pub struct Job {
-    file: Option<ConfigFile>,
+    file: Option<Arc<ConfigFile>>,
     drive: Option<Layer>,
     sets: Vec<Layer>,
     arguments: Vec<String>,
@@ -57,6 +63,8 @@ pub struct Job {
     allowed: Allowed,
     /// Policies from outside that are no libraries'.
     given: ExternalPolicies,
+    /// What was worked out for others that begin as this one does, if anybody remembers it.
+    memo: Option<Arc<Memo>>,
 }
 
 /// Whether a file named where a trace or a configuration may stand is a configuration.
@@ -69,9 +77,10 @@ impl Job {
     pub fn read(path: Option<&Path>, drive: Option<&str>, sets: &[String]) -> Result<Self, JobError> {
         let drive = drive.map(drive_layer).transpose()?;
         let layers = sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
-        let file = path.map(ConfigFile::read).transpose()?;
+        let file = path.map(ConfigFile::read).transpose()?.map(Arc::new);
         let (allowed, given) = Default::default();
-        Ok(Job { file, drive, sets: layers, arguments: sets.to_vec(), flags: Vec::new(), allowed, given })
+        let (arguments, flags, memo) = (sets.to_vec(), Vec::new(), None);
+        Ok(Job { file, drive, sets: layers, arguments, flags, allowed, given, memo })
     }
 
     /// Takes the text of a configuration; messages, and paths in it, go by the path.
@@ -95,19 +104,31 @@ impl Job {
 
     /// The same of a file of a sweep, whose own tables are not this job's.
     pub(crate) fn of_sweep(path: &Path, text: String) -> Self {
-        Job::of_file(ConfigFile { foreign: FOREIGN_IN_SWEEPS, ..ConfigFile::new(path, text) })
+        Job::of_file(ConfigFile::with_foreign(path, text, FOREIGN_IN_SWEEPS))
+    }
+
+    /// The same, whose copies remember for each other what was worked out: of many that differ in few settings.
+    pub(crate) fn remembering(self) -> Self {
+        Job { memo: Some(Arc::default()), ..self }
+    }
+
+    /// The same, which works out everything anew.
+    #[cfg(test)]
+    pub(crate) fn forgetting(self) -> Self {
+        Job { memo: None, ..self }
     }
 
     fn of_file(file: ConfigFile) -> Self {
         let (sets, arguments, flags) = (Vec::new(), Vec::new(), Vec::new());
         Job {
-            file: Some(file),
+            file: Some(Arc::new(file)),
             drive: None,
             sets,
             arguments,
             flags,
             allowed: Allowed::default(),
             given: ExternalPolicies::default(),
+            memo: None,
         }
     }
 
@@ -155,24 +176,37 @@ impl Job {
 
     /// Loads the libraries with policies that it asks for, and takes what they say of themselves as settings.
     fn with_libraries(&self) -> Result<(Job, Libraries, Vec<String>), JobError> {
-        let mut table = PolicyConfig::default();
-        let origins = resolve_table(&self.layers(None), "policy", &mut table)?;
+        let (table, origins) = match &self.memo {
+            Some(memo) => memo.policies(self)?,
+            None => {
+                let mut table = PolicyConfig::default();
+                let origins = resolve_table(&self.layers(None), "policy", &mut table)?;
+                (table, origins)
+            }
+        };
         let mut job = self.clone();
         if !Libraries::are_named(&table) {
             return Ok((job, Libraries::default().beside(self.given.clone()), Vec::new()));
         }
-        let config = self.resolve(None)?.config;
+        let drive = self.resolve(None)?;
+        let config = &drive.config;
         // What varies in a sweep is named by its file.
         let is_sweep = self.foreign() == FOREIGN_IN_SWEEPS;
         let of_file = |origin: &Origin| is_sweep || origin.line.is_some();
-        let libraries = Libraries::load(&config, (&table, &origins), self.folder(), of_file, self.allowed)
-            .map_err(|Refused { place, why }| JobError::new(format!("{place}\n{why}")))?;
+        let load = || {
+            let refused = |Refused { place, why }| JobError::new(format!("{place}\n{why}"));
+            Libraries::load(config, (&table, &origins), self.folder(), of_file, self.allowed).map_err(refused)
+        };
+        let libraries = match &self.memo {
+            Some(memo) => memo.libraries(config, &table, load)?,
+            None => load()?,
+        };
         if let Some((streams, path)) = libraries.streams() {
             let mut layer = Layer::set(&format!("ftl.stream.streams={streams}"))?;
             layer.source = path.display().to_string();
             job.flags.push(layer);
         }
-        let unused = Libraries::unused(&config, &table);
+        let unused = Libraries::unused(config, &table);
         Ok((job, libraries.beside(self.given.clone()), unused))
     }
 
@@ -188,7 +222,7 @@ impl Job {
 
     /// Whether the user said anything about which drive it is, beyond single settings.
     pub fn names_a_drive(&self) -> bool {
-        self.drive.is_some() || self.file.as_ref().is_some_and(ConfigFile::names_a_drive)
+        self.drive.is_some() || self.file.as_ref().is_some_and(|file| file.names_a_drive)
     }
 
     /// Whether the drive is to be sized: nothing names or describes one, and no key fixes its capacity.
@@ -203,25 +237,43 @@ impl Job {
 
     /// The layers in their order, with `sized` between the preset and the settings of the command line.
     pub fn layers(&self, sized: Option<&str>) -> Vec<Layer> {
+        let mut layers = self.first_layers(sized);
+        layers.extend(self.last_layers().cloned());
+        layers
+    }
+
+    /// Those that settings override.
+    fn first_layers(&self, sized: Option<&str>) -> Vec<Layer> {
         let mut layers = Vec::new();
         if !self.names_a_drive() {
             layers.push(default_drive());
         }
-        layers.extend(self.file.as_ref().map(ConfigFile::layer));
+        layers.extend(self.file.as_ref().map(|file| file.layer()));
         layers.extend(self.drive.clone());
         layers.extend(sized.map(|text| Layer::file("sized to the footprint", text)));
-        layers.extend(self.sets.iter().chain(&self.flags).cloned());
         layers
     }
 
+    /// The settings, in their order.
+    fn last_layers(&self) -> impl Iterator<Item = &Layer> {
+        self.sets.iter().chain(&self.flags)
+    }
+
     /// The configuration, checked.
-    pub fn resolve(&self, sized: Option<&str>) -> Result<Resolved, JobError> {
-        Ok(resolve(&self.layers(sized), self.foreign())?)
+    pub fn resolve(&self, sized: Option<&str>) -> Result<Arc<Chosen>, JobError> {
+        match &self.memo {
+            Some(memo) => memo.drive(self, sized),
+            None => self.resolve_anew(sized),
+        }
+    }
+
+    fn resolve_anew(&self, sized: Option<&str>) -> Result<Arc<Chosen>, JobError> {
+        Ok(Arc::new(Chosen::from(resolve(&self.layers(sized), self.foreign())?)))
     }
 
     /// The default drive with those settings alone that say what its chips are: what a drive is sized from, so that no
     /// other setting changes its geometry.
-    pub fn chips(&self) -> Result<DriveConfig, JobError> {
+    pub fn chips(&self) -> Result<Arc<Chosen>, JobError> {
         let describes_chips = |text: &str| {
             let key = text.split_once('=').map_or("", |(key, _)| key.trim());
             CHIP_KEYS.iter().any(|prefix| key.starts_with(prefix))
@@ -229,11 +281,18 @@ impl Job {
         let sets = self.arguments.iter().zip(&self.sets).filter(|(text, _)| describes_chips(text));
         let mut layers = vec![default_drive()];
         layers.extend(sets.map(|(_, layer)| layer.clone()));
-        Ok(resolve(&layers, FOREIGN)?.config)
+        let work = || Ok(Arc::new(Chosen::from(resolve(&layers, FOREIGN)?)));
+        match &self.memo {
+            Some(memo) => memo.chips(&layers, work),
+            None => work(),
+        }
     }
 
     /// The `[run]` table, with the place of each key that was set.
     pub fn run(&self) -> Result<(RunConfig, BTreeMap<String, Origin>), JobError> {
+        if let Some(memo) = &self.memo {
+            return memo.run(self);
+        }
         let mut run = RunConfig::default();
         let origins = resolve_table(&self.layers(None), "run", &mut run)?;
         Ok((run, origins))
@@ -356,19 +415,20 @@ impl ConfigFile {
     }
 
     fn new(path: &Path, text: String) -> Self {
-        ConfigFile { path: path.to_path_buf(), name: path.display().to_string(), text, foreign: FOREIGN }
+        ConfigFile::with_foreign(path, text, FOREIGN)
     }
 
     fn layer(&self) -> Layer {
         Layer::file(&self.name, &self.text)
     }
 
-    fn names_a_drive(&self) -> bool {
+    fn with_foreign(path: &Path, text: String, foreign: &'static [&'static str]) -> Self {
         // A file that is not TOML is refused, with the line, when it is resolved.
-        let table = DeTable::parse(&self.text);
-        table.map_or(true, |table| {
-            table.get_ref().iter().any(|(key, _)| !self.foreign.contains(&key.get_ref().as_ref()))
-        })
+        let names_a_drive = DeTable::parse(&text).map_or(true, |table| {
+            table.get_ref().iter().any(|(key, _)| !foreign.contains(&key.get_ref().as_ref()))
+        });
+        let name = path.display().to_string();
+        ConfigFile { path: path.to_path_buf(), name, text, foreign, names_a_drive }
     }
 
     fn workload(&self) -> Result<Option<Spec>, JobError> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use ssd::Drive;
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
@@ -19,7 +20,7 @@ use crate::spec::{LoopMode, RunSpec};
 /// The drive and the run, resolved.
 pub struct Plan {
     /// The drive.
-    pub resolved: Resolved,
+    pub resolved: Arc<super::Chosen>,
     /// The `[run]` table, without how small the drive is made: that is done.
     pub run: RunConfig,
     /// Where its keys were set.
@@ -83,6 +84,11 @@ impl Plan {
         RunSpec { policies: self.libraries.policies(), ..self.run.spec(workload) }
     }
 
+    /// Whether a key of the run was given.
+    pub(crate) fn has_set(&self, key: &str) -> bool {
+        self.run_origins.contains_key(key)
+    }
+
     /// Where keys of the drive and the run were set that have not their defaults.
     pub fn origins(&self) -> BTreeMap<String, String> {
         let all = self.resolved.origins().chain(&self.run_origins);
@@ -104,7 +110,7 @@ impl Plan {
 
     /// Drive, run and workload as one configuration that repeats the run.
     pub fn to_toml(&self, spec: &Spec) -> String {
-        let mut text = self.resolved.to_toml();
+        let mut text = self.resolved.text().to_owned();
         text.push_str(&self.run_toml());
         text.push_str(&self.libraries.to_toml());
         text.push_str("\n[workload]\n");

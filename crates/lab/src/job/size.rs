@@ -32,15 +32,23 @@ pub fn need(space_sectors: Option<u64>) -> Need {
 /// Finds the smallest drive of the default's kind; with the user's settings it keeps that one's geometry, if it is a
 /// drive with them and the workload fits on it.
 pub fn size(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobError> {
+    match &job.memo {
+        Some(memo) => memo.size(job, &format!("{need:?} {choice:?}"), || size_anew(job, need, choice)),
+        None => size_anew(job, need, choice),
+    }
+}
+
+fn size_anew(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobError> {
     check(need, choice)?;
-    let wanted = job.resolve(None)?.config;
+    let drive = job.resolve(None)?;
+    let wanted = &drive.config;
     let fixed = Fixed { chips: job.sets(CHIPS), wordlines: job.sets(WORDLINES) };
     // Chips that are no drive without the other settings are sized with them.
-    let found = job.chips().ok().and_then(|chips| fit(&chips, need, choice, fixed));
-    let kept = found.as_ref().map(|found| with_geometry(&wanted, found));
+    let found = job.chips().ok().and_then(|chips| fit(&chips.config, need, choice, fixed));
+    let kept = found.as_ref().map(|found| with_geometry(wanted, found));
     let (config, is_other) = match kept.filter(|config| holds(config, need)) {
         Some(config) => (Some(config), false),
-        None => (fit(&wanted, need, choice, fixed), found.is_some()),
+        None => (fit(wanted, need, choice, fixed), found.is_some()),
     };
     let Some(config) = config else {
         let message = match need {
@@ -55,7 +63,7 @@ pub fn size(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobError
         };
         return Err(JobError::new(message));
     };
-    let mut sized = described(&wanted, &config, need, choice);
+    let mut sized = described(wanted, &config, need, choice);
     if is_other {
         sized.note.push_str(
             "; the geometry differs from the default because the settings need more room or more spare \
@@ -162,7 +170,7 @@ mod tests {
         let job = Job::read(None, None, &set).unwrap();
         assert!(job.leave_the_size_open());
         let sized = size(&job, need, SizeChoice::Auto).unwrap();
-        let config = job.resolve(Some(&sized.toml)).unwrap().config;
+        let config = job.resolve(Some(&sized.toml)).unwrap().config.clone();
         (sized, config)
     }
 

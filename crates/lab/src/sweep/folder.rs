@@ -141,18 +141,19 @@ impl Folder {
     }
 
     /// What a worker must know to carry out a run; `cache` is where aged drives are kept, if they are.
-    pub fn order(&self, run: &Run, cache: Option<&Path>) -> Order {
+    pub fn order(&self, run: &Run, cache: Option<&Path>) -> Result<Order, JobError> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Order {
+        let (config, aged_as) = run.configuration()?;
+        Ok(Order {
             id: run.id.clone(),
             name: run.name(),
-            config: run.config.clone(),
-            aged_as: run.aged_as.clone(),
+            config,
+            aged_as,
             workload_hash: run.workload_hash,
             libraries: run.libraries.clone(),
             file: absolute(&self.file(run)),
             cache: cache.map(absolute),
-        }
+        })
     }
 
     /// Writes what is told of all runs, and removes earlier figures of other metrics.

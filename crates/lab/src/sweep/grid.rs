@@ -5,6 +5,7 @@ use super::sample;
 use super::tables::{Leaf, Source, Table};
 use crate::compare::scalar_keys;
 use crate::number::count;
+use std::cmp::Ordering::Equal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use toml::de::DeTable;
@@ -32,8 +33,7 @@ pub struct Sweep {
     pub ages_base: bool,
     /// Dotted keys that vary: those of `[grid]`, `[zip]` and `[sample]`, each in the order of the file.
     pub varied: Vec<String>,
-    /// All runs: the first key of `[grid]` changes slowest, the repeats fastest.
-    pub points: Vec<Point>,
+    axes: Vec<Axis>,
     /// Points of `[sample]` that were drawn a second time, and are not run again.
     pub duplicates: usize,
     lines: BTreeMap<String, u32>,
@@ -50,11 +50,56 @@ pub struct Point {
     pub seed: u64,
 }
 
-/// Keys that change together, and their values at each step.
-#[derive(Default)]
+/// Texts one after the other: a million short ones take no more room than their letters.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Texts {
+    letters: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn at(&self, place: usize) -> &str {
+        let from = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.letters[from..self.ends[place]]
+    }
+}
+
+impl FromIterator<String> for Texts {
+    fn from_iter<I: IntoIterator<Item = String>>(texts: I) -> Self {
+        let mut all = Texts::default();
+        for text in texts {
+            all.letters.push_str(&text);
+            all.ends.push(all.letters.len());
+        }
+        all
+    }
+}
+
+/// Keys that change together, and for each its values at each step.
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Axis {
     keys: Vec<String>,
-    steps: Vec<Vec<String>>,
+    values: Vec<Texts>,
+}
+
+impl Axis {
+    fn steps(&self) -> usize {
+        self.values.first().map_or(0, |values| values.ends.len())
+    }
+}
+
+/// Which steps were there before, of values key by key.
+fn repeated(values: &[Vec<String>]) -> Vec<bool> {
+    let steps = values.first().map_or(0, Vec::len);
+    let mut order: Vec<usize> = (0..steps).collect();
+    let compare = |a: &usize, b: &usize| {
+        values.iter().map(|of| of[*a].cmp(&of[*b])).find(|it| it.is_ne()).unwrap_or(Equal)
+    };
+    // Equal ones keep their order: the first is not repeated.
+    order.sort_by(compare);
+    let mut again = vec![false; steps];
+    order.windows(2).for_each(|pair| again[pair[1]] = compare(&pair[0], &pair[1]).is_eq());
+    again
 }
 
 /// Nothing varies, perhaps because a table is called otherwise.
@@ -94,13 +139,13 @@ impl Sweep {
         if axes.is_empty() && sweep.repeats == 1 {
             return Err(nothing_varies(&source, file.get_ref()));
         }
-        let sizes = axes.iter().map(|axis| axis.steps.len() as u64).chain([u64::from(sweep.repeats)]);
+        let sizes = axes.iter().map(|axis| axis.steps() as u64).chain([u64::from(sweep.repeats)]);
         let runs = sizes.fold(1, u64::saturating_mul);
         if runs > RUNS_MAX {
             let allowed = format!("up to {} runs", count(RUNS_MAX));
             return Err(source.wrong(0, "sweep", format!("{} runs", count(runs)), allowed));
         }
-        sweep.points = (0..runs).map(|run| sweep.point(&axes, run)).collect();
+        sweep.axes = axes;
         sweep.lines = keys.at.iter().map(|(key, (at, _))| (key.clone(), source.line(*at))).collect();
         sweep.varied = keys.varied;
         if let Some(table) = head {
@@ -119,7 +164,7 @@ impl Sweep {
             metrics: Vec::new(),
             ages_base: false,
             varied: Vec::new(),
-            points: Vec::new(),
+            axes: Vec::new(),
             duplicates: 0,
             lines: BTreeMap::new(),
         }
@@ -144,26 +189,41 @@ impl Sweep {
         for leaf in sample::keys(table)? {
             axis.keys.push(keys.add(table, &leaf)?);
         }
-        axis.steps = sample::points(table, self.seed, RUNS_MAX)?;
-        let (mut known, drawn) = (BTreeSet::new(), axis.steps.len());
-        axis.steps.retain(|step| known.insert(step.clone()));
-        self.duplicates = drawn - axis.steps.len();
+        let mut values = sample::values(table, self.seed, RUNS_MAX)?;
+        let again = repeated(&values);
+        self.duplicates = again.iter().filter(|again| **again).count();
+        for column in &mut values {
+            let mut again = again.iter();
+            column.retain(|_| again.next() != Some(&true));
+        }
+        axis.values = values.into_iter().map(Texts::from_iter).collect();
         Ok(axis)
     }
 
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.axes.iter().map(Axis::steps).product::<usize>() * self.repeats as usize
+    }
+
+    /// All runs: the first key of `[grid]` changes slowest, the repeats fastest.
+    pub fn points(&self) -> impl Iterator<Item = Point> {
+        (0..self.runs()).map(|run| self.point(run))
+    }
+
     /// One run, by its number in the order of all.
-    fn point(&self, axes: &[Axis], run: u64) -> Point {
-        let repeat = (run % u64::from(self.repeats)) as u32;
-        let mut rest = (run / u64::from(self.repeats)) as usize;
+    pub fn point(&self, run: usize) -> Point {
+        let repeats = self.repeats as usize;
+        let (repeat, mut rest) = ((run % repeats) as u32, run / repeats);
         let mut steps = Vec::new();
-        for axis in axes.iter().rev() {
-            steps.push(&axis.steps[rest % axis.steps.len()]);
-            rest /= axis.steps.len();
+        for axis in self.axes.iter().rev() {
+            steps.push(rest % axis.steps());
+            rest /= axis.steps();
         }
-        let of_axis = |(axis, step): (&Axis, &Vec<String>)| {
-            axis.keys.iter().cloned().zip(step.iter().cloned()).collect::<Vec<_>>()
+        let of_axis = |(axis, step): (&Axis, usize)| -> Vec<(String, String)> {
+            let values = axis.values.iter().map(|values| values.at(step).to_owned());
+            axis.keys.iter().cloned().zip(values).collect()
         };
-        let settings = axes.iter().zip(steps.into_iter().rev()).flat_map(of_axis).collect();
+        let settings = self.axes.iter().zip(steps.into_iter().rev()).flat_map(of_axis).collect();
         Point { settings, repeat, seed: self.seed.wrapping_add(u64::from(repeat)) }
     }
 
@@ -229,8 +289,8 @@ impl Keys<'_> {
 /// `[grid]`: an axis for each key.
 fn product(table: &Table<'_>, keys: &mut Keys<'_>) -> Result<Vec<Axis>, SweepError> {
     let axis = |leaf: &Leaf<'_>| {
-        let steps = table.distinct(leaf)?.into_iter().map(|value| vec![value]).collect();
-        Ok(Axis { keys: vec![keys.add(table, leaf)?], steps })
+        let values = vec![table.distinct(leaf)?.into_iter().collect()];
+        Ok(Axis { keys: vec![keys.add(table, leaf)?], values })
     };
     table.leaves(|_| false)?.iter().map(axis).collect()
 }
@@ -239,25 +299,24 @@ fn product(table: &Table<'_>, keys: &mut Keys<'_>) -> Result<Vec<Axis>, SweepErr
 fn together(table: &Table<'_>, keys: &mut Keys<'_>) -> Result<Axis, SweepError> {
     let mut axis = Axis::default();
     let leaves = table.leaves(|_| false)?;
+    let mut all: Vec<Vec<String>> = Vec::new();
     for leaf in &leaves {
         let values = table.values(leaf)?;
         let first = &leaves[0];
-        if !axis.keys.is_empty() && values.len() != axis.steps.len() {
-            let (own, length, line) = (values.len(), axis.steps.len(), table.source.line(first.at));
+        if let Some(length) = all.first().map(Vec::len).filter(|length| *length != values.len()) {
+            let (own, line) = (values.len(), table.source.line(first.at));
             let found = format!("a list of {own}; {} (line {line}) has {length}", first.key);
             return Err(table.wrong_at(leaf, found, "lists of equal length"));
         }
-        axis.steps.resize(values.len(), Vec::new());
-        axis.steps.iter_mut().zip(values).for_each(|(step, value)| step.push(value));
+        all.push(values);
         axis.keys.push(keys.add(table, leaf)?);
     }
-    let mut known = BTreeSet::new();
-    match axis.steps.iter().find(|step| !known.insert(*step)) {
-        Some(step) => {
-            Err(table.wrong_at(&leaves[0], format!("{} twice", step.join(" with ")), "each step once"))
-        }
-        None => Ok(axis),
+    if let Some(step) = repeated(&all).iter().position(|again| *again) {
+        let step: Vec<&str> = all.iter().map(|values| values[step].as_str()).collect();
+        return Err(table.wrong_at(&leaves[0], format!("{} twice", step.join(" with ")), "each step once"));
     }
+    axis.values = all.into_iter().map(Texts::from_iter).collect();
+    Ok(axis)
 }
 
 #[cfg(test)]

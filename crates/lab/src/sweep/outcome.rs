@@ -1,6 +1,6 @@
 //! One run of a sweep, done: carried out from its configuration, and kept in a file of its own.
 
-use super::plan::id;
+use super::recipe::id;
 use crate::cache::DriveCache;
 use crate::error::{Failure, ReportError};
 use crate::experiment::{RunError, run_prepared};
@@ -154,7 +154,7 @@ impl Worker {
             return Err(changed("library: a file has changed").into());
         }
         // It names all that a result depends on: the program's sources, too, and whose policies are asked.
-        if id(&plan, prepared, order.aged_as.as_deref()) != order.id {
+        if id(&plan, prepared.workload_hash(), order.aged_as.as_deref()) != order.id {
             return Err(changed("program or policy").into());
         }
         if self.cache.as_ref().map(|cache| cache.folder()) != order.cache.as_deref() {
@@ -162,7 +162,7 @@ impl Worker {
         }
         let aged_as =
             order.aged_as.clone().map(|text| Job::of_text(Path::new(&order.name), text).resolve(None));
-        let aged_as = aged_as.transpose().map_err(refused)?.map(|base| Arc::new(base.config));
+        let aged_as = aged_as.transpose().map_err(refused)?.map(|base| Arc::new(base.config.clone()));
         let config = &plan.resolved.config;
         let mut drive = plan.drive().map_err(Failure::Config)?;
         let run = RunSpec {

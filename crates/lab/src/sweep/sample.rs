@@ -88,8 +88,8 @@ pub(super) fn keys<'a>(of: &Table<'a>) -> Result<Vec<Leaf<'a>>, SweepError> {
     Ok(leaves)
 }
 
-/// The points of `[sample]`: a value for each of its keys.
-pub(super) fn points(of: &Table<'_>, seed: u64, most: u64) -> Result<Vec<Vec<String>>, SweepError> {
+/// What `[sample]` draws: for each of its keys the values of all points.
+pub(super) fn values(of: &Table<'_>, seed: u64, most: u64) -> Result<Vec<Vec<String>>, SweepError> {
     let mut dimensions = Vec::new();
     for leaf in keys(of)? {
         let Some(inner) = of.inner(&leaf) else {
@@ -109,15 +109,12 @@ pub(super) fn points(of: &Table<'_>, seed: u64, most: u64) -> Result<Vec<Vec<Str
         };
     }
     let count = count.ok_or_else(|| of.missing("count", "a whole number from 1"))?;
-    let columns: Vec<Vec<String>> = dimensions
-        .iter()
-        .map(|dimension| {
-            let mut rng = Rng::named(seed, &format!("sweep.sample.{}", dimension.key));
-            let shares = if is_random { random(count, &mut rng) } else { strata(count, &mut rng) };
-            shares.into_iter().map(|share| dimension.draw.at(share)).collect()
-        })
-        .collect();
-    Ok((0..count as usize).map(|at| columns.iter().map(|values| values[at].clone()).collect()).collect())
+    let draw = |dimension: &Dimension| {
+        let mut rng = Rng::named(seed, &format!("sweep.sample.{}", dimension.key));
+        let shares = if is_random { random(count, &mut rng) } else { strata(count, &mut rng) };
+        shares.into_iter().map(|share| dimension.draw.at(share)).collect()
+    };
+    Ok(dimensions.iter().map(draw).collect())
 }
 
 /// From 0 to less than 1.

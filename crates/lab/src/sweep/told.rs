@@ -1,5 +1,6 @@
 //! What a sweep measured: a row for each run, and a pivot table and a figure for each metric.
 
+use super::grid::Point;
 use super::pivot::{Pivot, Row};
 use super::{Outcome, Run, SweepPlan};
 use crate::columns::{Column, Table, Values};
@@ -15,7 +16,7 @@ const SHOWN: [&str; 3] = ["write_amplification", "IOPS", "read_latency_p99"];
 const IN_US: &str = " (us)";
 
 /// A sweep with what came of its runs, as far as they are done.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct SweepTold<'a> {
     plan: &'a SweepPlan,
     outcomes: Vec<Option<Outcome>>,
@@ -46,19 +47,20 @@ impl<'a> SweepTold<'a> {
             Some(outcome) if outcome.failure.is_empty() => "ok",
             Some(_) => "failed",
         };
+        let points: Vec<Point> = self.plan.runs.iter().map(Run::point).collect();
         let words = |of: &dyn Fn(&Run) -> String| Values::Words(self.plan.runs.iter().map(of).collect());
         let mut columns = vec![
             Column::new("run", words(&|run| run.id.clone())),
             Column::new("status", Values::Words(self.pairs().map(|(_, it)| status(it).to_owned()).collect())),
         ];
-        for key in &self.plan.sweep.varied {
-            let texts: Vec<String> = self.plan.runs.iter().map(|run| bare(value_of(run, key))).collect();
+        for key in &self.plan.sweep().varied {
+            let texts: Vec<String> = points.iter().map(|point| bare(value_of(point, key))).collect();
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             columns.push(Column::new(key.clone(), Values::of_texts(&texts)));
         }
-        let counts = |of: fn(&Run) -> u64| Values::Counts(self.plan.runs.iter().map(of).collect());
-        columns.push(Column::new("repeat", counts(|run| run.point.repeat.into())));
-        columns.push(Column::new("seed", counts(|run| run.point.seed)));
+        let counts = |of: fn(&Point) -> u64| Values::Counts(points.iter().map(of).collect());
+        columns.push(Column::new("repeat", counts(|point| point.repeat.into())));
+        columns.push(Column::new("seed", counts(|point| point.seed)));
         let results: Vec<Option<&RunResult>> =
             self.outcomes.iter().map(|outcome| outcome.as_ref()?.result.as_ref()).collect();
         let there: Vec<&RunResult> = results.iter().flatten().copied().collect();
@@ -101,7 +103,7 @@ impl<'a> SweepTold<'a> {
     /// A table for each metric that the file names, or for some that most look at.
     pub fn pivots(&self) -> Vec<(String, Pivot)> {
         let rows = self.rows();
-        let sweep = &self.plan.sweep;
+        let sweep = self.plan.sweep();
         let named = !sweep.metrics.is_empty();
         let shown: Vec<String> =
             if named { sweep.metrics.clone() } else { SHOWN.map(str::to_owned).to_vec() };
@@ -124,10 +126,11 @@ impl<'a> SweepTold<'a> {
         let results: Vec<&RunResult> = measured.iter().map(|(_, result)| *result).collect();
         let scalars = scalars(&results);
         let mut rows: Vec<Row> = Vec::new();
-        let mut known: BTreeMap<&[(String, String)], usize> = BTreeMap::new();
+        let mut known: BTreeMap<Vec<(String, String)>, usize> = BTreeMap::new();
         for (at, (run, _)) in measured.iter().enumerate() {
-            let row = *known.entry(&run.point.settings).or_insert_with(|| {
-                rows.push(Row { varied: run.point.settings.clone(), values: BTreeMap::new() });
+            let varied = run.point().settings;
+            let row = *known.entry(varied.clone()).or_insert_with(|| {
+                rows.push(Row { varied, values: BTreeMap::new() });
                 rows.len() - 1
             });
             for scalar in &scalars {
@@ -148,8 +151,8 @@ fn stem(metric: &str) -> String {
 }
 
 /// The value of a varied key; every point has all of them.
-fn value_of<'r>(run: &'r Run, key: &str) -> &'r str {
-    run.point.settings.iter().find(|(other, _)| other == key).map_or("", |(_, value)| value)
+fn value_of<'r>(point: &'r Point, key: &str) -> &'r str {
+    point.settings.iter().find(|(other, _)| other == key).map_or("", |(_, value)| value)
 }
 
 /// A text without its quotes.

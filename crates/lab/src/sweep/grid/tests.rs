@@ -9,6 +9,10 @@ fn settings(point: &Point) -> String {
     each.collect::<Vec<_>>().join(" ")
 }
 
+fn points(sweep: &Sweep) -> Vec<Point> {
+    sweep.points().collect()
+}
+
 #[test]
 fn ten_lines_are_thirty_six_runs_in_order() {
     let sweep = read(
@@ -24,7 +28,7 @@ drive.over_provisioning_percent = [7, 15, 28]
 ftl.gc_victim.policy = ["greedy", "cost_benefit", "fifo"]
 "#,
     );
-    assert_eq!(sweep.points.len(), 36);
+    assert_eq!(sweep.runs(), 36);
     let expected = [
         (0, r#"workload.path="a.csv" drive.over_provisioning_percent=7 ftl.gc_victim.policy="greedy""#),
         (1, r#"workload.path="a.csv" drive.over_provisioning_percent=7 ftl.gc_victim.policy="cost_benefit""#),
@@ -33,7 +37,7 @@ ftl.gc_victim.policy = ["greedy", "cost_benefit", "fifo"]
         (35, r#"workload.path="d.csv" drive.over_provisioning_percent=28 ftl.gc_victim.policy="fifo""#),
     ];
     for (at, text) in expected {
-        assert_eq!(settings(&sweep.points[at]), text);
+        assert_eq!(settings(&sweep.point(at)), text);
     }
     assert_eq!(sweep.line_of("drive.over_provisioning_percent"), Some(9));
     assert_eq!(sweep.line_of("drive.seed"), None);
@@ -43,8 +47,8 @@ ftl.gc_victim.policy = ["greedy", "cost_benefit", "fifo"]
 fn nested_and_quoted_keys_are_one() {
     let nested = "[grid.ftl.gc_victim]\npolicy = ['fifo', 'greedy']\n[grid.drive]\nseed = [1_0, 2]";
     let quoted = "[grid]\n\"ftl.gc_victim.policy\" = ['fifo', 'greedy']\ndrive.seed = [1_0, 2]";
-    assert_eq!(read(nested).points, read(quoted).points);
-    assert_eq!(settings(&read(nested).points[0]), "ftl.gc_victim.policy='fifo' drive.seed=1_0");
+    assert_eq!(points(&read(nested)), points(&read(quoted)));
+    assert_eq!(settings(&read(nested).point(0)), "ftl.gc_victim.policy='fifo' drive.seed=1_0");
 }
 
 #[test]
@@ -52,10 +56,10 @@ fn values_are_written_in_one_line_that_set_takes() {
     let text = "[grid]\nworkload.size_bytes = [[\n  [4096, 3], # most\n  [16384, 1],\n], 4096]\n\
                 workload.path = [\"\"\"a\nb\"\"\", '''c''']";
     let sweep = read(text);
-    let value = |point: usize, at: usize| sweep.points[point].settings[at].1.as_str();
-    assert_eq!((value(0, 0), value(2, 0)), ("[[4096, 3], [16384, 1]]", "4096"));
-    assert_eq!((value(0, 1), value(1, 1)), (r#""a\u000Ab""#, "'''c'''"));
-    for (key, value) in sweep.points.iter().flat_map(|point| &point.settings) {
+    let value = |point: usize, at: usize| sweep.point(point).settings[at].1.clone();
+    assert_eq!([value(0, 0), value(2, 0)], ["[[4096, 3], [16384, 1]]", "4096"]);
+    assert_eq!([value(0, 1), value(1, 1)], [r#""a\u000Ab""#, "'''c'''"]);
+    for (key, value) in sweep.points().flat_map(|point| point.settings) {
         let layer = ssd::config::Layer::set(&format!("{key}={value}")).expect("a setting");
         assert_eq!(layer.text, format!("{key} = {value}"), "stays TOML");
     }
@@ -67,14 +71,14 @@ fn zipped_keys_change_together_beside_a_grid_and_repeats() {
         "[sweep]\nrepeats = 2\nseed = 7\n[grid]\na.x = [1, 2]\n[zip]\nb.y = [3, 3, 4]\nb.z = [5, 6, 5]\n",
     );
     assert_eq!(sweep.varied, ["a.x", "b.y", "b.z"]);
-    let all: Vec<String> = sweep.points.iter().step_by(2).map(settings).collect();
+    let all: Vec<String> = sweep.points().step_by(2).map(|point| settings(&point)).collect();
     assert_eq!(
         all[..4],
         ["a.x=1 b.y=3 b.z=5", "a.x=1 b.y=3 b.z=6", "a.x=1 b.y=4 b.z=5", "a.x=2 b.y=3 b.z=5"]
     );
-    let seeds: Vec<(u32, u64)> = sweep.points[..4].iter().map(|point| (point.repeat, point.seed)).collect();
+    let seeds: Vec<(u32, u64)> = sweep.points().take(4).map(|point| (point.repeat, point.seed)).collect();
     assert_eq!(seeds, [(0, 7), (1, 8), (0, 7), (1, 8)]);
-    assert_eq!(sweep.points.len(), 12);
+    assert_eq!(sweep.runs(), 12);
 }
 
 #[test]
@@ -86,16 +90,16 @@ fn samples_come_from_the_seed() {
         )
     };
     let one = read(&text(1, "latin_hypercube"));
-    assert_eq!((one.varied.join(" "), one.points.len()), ("a.x b.y".to_owned(), 100));
+    assert_eq!((one.varied.join(" "), one.runs()), ("a.x b.y".to_owned(), 100));
     let whole = |sweep: &Sweep| {
-        let value = |point: &Point| point.settings[0].1.parse::<f64>().expect("a number") as u32;
-        sweep.points.iter().map(value).collect::<BTreeSet<u32>>().len()
+        let value = |point: Point| point.settings[0].1.parse::<f64>().expect("a number") as u32;
+        sweep.points().map(value).collect::<BTreeSet<u32>>().len()
     };
     assert_eq!(whole(&one), 100, "each stratum once");
     assert!(whole(&read(&text(1, "random"))) < 80);
     assert_eq!(one, read(&text(1, "latin_hypercube")));
-    assert_ne!(one.points, read(&text(2, "latin_hypercube")).points);
-    let small = one.points.iter().filter(|point| point.settings[1].1.len() == 1).count();
+    assert_ne!(points(&one), points(&read(&text(2, "latin_hypercube"))));
+    let small = one.points().filter(|point| point.settings[1].1.len() == 1).count();
     // ln 10 / ln 1001 of 100 strata.
     assert!((32..=34).contains(&small), "{small} below 10");
 }
@@ -103,7 +107,7 @@ fn samples_come_from_the_seed() {
 #[test]
 fn a_point_that_is_drawn_again_is_run_once() {
     let sweep = read("[sample]\ncount = 50\na.x = { values = [1, 2] }\na.y = { from = 0, to = 1 }\n");
-    assert_eq!((sweep.points.len(), sweep.duplicates), (4, 46));
+    assert_eq!((sweep.runs(), sweep.duplicates), (4, 46));
 }
 
 #[test]
