@@ -168,7 +168,7 @@ pub fn holds_a_run(folder: &Path) -> bool {
 
 /// The folder of a run's results for this run alone, if nothing is lost by it; `place` is what messages call it.
 pub fn claim_run(folder: &Path, place: &str, force: Force) -> Result<FolderLock, JobError> {
-    let lock = FolderLock::take(folder)?;
+    let mut lock = FolderLock::take(folder)?;
     read::check(&folder.join(FILE_NAME), "read")?;
     let before = RunResult::load(folder).ok();
     let what = before.as_ref().map_or("the result of a run".to_owned(), |result| {
@@ -181,12 +181,13 @@ pub fn claim_run(folder: &Path, place: &str, force: Force) -> Result<FolderLock,
         comparison_files().into_iter().filter(|name| !set.names.contains(name)).collect();
     let set = Set { names: &drawn, is_known: false, ..set };
     check_folder(folder, place, &set, force)?;
+    lock.claim(folder, &run_files());
     Ok(lock)
 }
 
 /// The same of a comparison.
 pub fn claim_comparison(folder: &Path, place: &str, force: Force) -> Result<FolderLock, JobError> {
-    let lock = FolderLock::take(folder)?;
+    let mut lock = FolderLock::take(folder)?;
     if holds_a_run(folder) {
         let found = "the result of a run, whose plots would be replaced";
         let message = format!("{place}\n    found:   {found}\n    allowed: another folder");
@@ -195,6 +196,7 @@ pub fn claim_comparison(folder: &Path, place: &str, force: Force) -> Result<Fold
     let what = "a comparison".to_owned();
     let set = Set { kind: COMPARISON, what, names: &comparison_files(), is_known: false };
     check_folder(folder, place, &set, force)?;
+    lock.claim(folder, set.names);
     Ok(lock)
 }
 

@@ -105,8 +105,12 @@ pub fn carry_out(
     let (ends, hears) = channel();
     std::thread::scope(|scope| {
         for place in &places {
-            let (ends, queue) = (ends.clone(), &queue);
-            scope.spawn(move || work((tasks, queue), (place, new), stop, &ends));
+            let (ends, queue, untold) = (ends.clone(), &queue, ends.clone());
+            let work = move || work((tasks, queue), (place, new), stop, &ends);
+            if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work) {
+                // Whoever listens still does.
+                let _ = untold.send((0, End::Stuck(format!("no thread can be started: {error}"))));
+            }
         }
         drop(ends);
         loop {

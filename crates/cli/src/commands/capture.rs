@@ -55,7 +55,7 @@ pub struct Capture {
 pub fn run(args: &Capture) -> Result<(), Failure> {
     let path = args.place();
     const WRITING: &str = "write the capture";
-    let _lock = claim_file(&path, Kind::Capture, WRITING, Force::flag(args.force))?;
+    let lock = claim_file(&path, Kind::Capture, WRITING, Force::flag(args.force))?;
     let unwritten = |error: io::Error| Failure::file(&path, WRITING, &error);
     let file = Replacement::create(&path).map_err(unwritten)?;
     let (file, recorded) = match capture::record(&args.command, args.names, file) {
@@ -63,6 +63,8 @@ pub fn run(args: &Capture) -> Result<(), Failure> {
         Err(error) => return Err(refused(&path, &error)),
     };
     file.commit().map_err(unwritten)?;
+    // Before the end, which may be by the signal that ended the command.
+    drop(lock);
     if !args.quiet {
         tell(&path, &recorded);
     }

@@ -270,3 +270,84 @@ fn workers_end_with_their_sweep() {
     wait_for("the workers' end", || !workers.iter().any(is_alive));
     assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
 }
+
+/// What a user puts at an output's place while the command runs is the user's.
+#[test]
+fn what_is_put_there_meanwhile_is_kept() {
+    let folder = place("outputs-meanwhile");
+    let begin = [&RUN[..5], &["--requests", "2000000000", "--precondition", "none", "-q"]].concat();
+    let flags = ["--fio-json", "--request-log", "--save-snapshot", "--timeline"];
+    for (number, flag) in flags.into_iter().enumerate() {
+        let name = format!("late{number}");
+        let args = [&begin[..], &[flag, &name]].concat();
+        let child = start(&folder, &args);
+        wait_for("the lock", || folder.join(format!(".wordline-{name}.lock")).exists());
+        std::thread::sleep(Duration::from_millis(300));
+        if number % 2 == 0 {
+            file(&folder, &name, "mine");
+        } else {
+            std::os::unix::fs::symlink("t.wl", folder.join(&name)).unwrap();
+        }
+        let before = std::fs::read(folder.join(&name)).unwrap();
+        kill("-INT", child.id());
+        let done = finish(child, &args);
+        // What an interrupted run says of its log is that it was interrupted.
+        let is_told = done.err.contains("something else has been put there");
+        assert!(is_told || flag == "--request-log", "{flag}: {}", done.err);
+        assert_eq!(std::fs::read(folder.join(&name)).unwrap(), before);
+        assert!(std::fs::metadata(folder.join(format!("{name}.1"))).unwrap().len() > 100);
+    }
+    let args = [&begin[..], &["--out", "late"]].concat();
+    let child = start(&folder, &args);
+    wait_for("the lock", || folder.join("late/.wordline.lock").exists());
+    std::thread::sleep(Duration::from_millis(300));
+    file(&folder.join("late"), "latency.svg", "mine");
+    kill("-INT", child.id());
+    let done = finish(child, &args);
+    assert!(
+        done.err.contains("latency.svg was put there meanwhile") && done.out.contains("IOPS"),
+        "{done:?}"
+    );
+    assert_eq!(std::fs::read(folder.join("late/latency.svg")).unwrap(), b"mine");
+}
+
+/// Links and pipes in a sweep's folder lead nowhere.
+#[test]
+fn what_a_sweep_writes_are_files_of_its_own() {
+    let folder = folder("outputs-links");
+    file(&folder, "sw.toml", sweep_of(2, 300));
+    let precious = file(&folder, "precious", "mine");
+    let sweep = |out: &str| wordline_in(&folder, &["sweep", "sw.toml", "-o", out, "--no-cache", "-q"]);
+    sweep("out").ok();
+    let run = std::fs::read_dir(folder.join("out/runs")).unwrap().next().unwrap().unwrap().path();
+    for link in [true, false] {
+        std::fs::remove_file(&run).unwrap();
+        if link {
+            std::os::unix::fs::symlink(&precious, &run).unwrap();
+        } else {
+            shell(&folder, &format!("mkfifo {}", run.display())).ok();
+        }
+        sweep("out").fails(1, &["it is not a regular file", "1 of 2 runs are there"]);
+        assert_eq!(std::fs::read(&precious).unwrap(), b"mine");
+    }
+    std::fs::create_dir(folder.join("elsewhere")).unwrap();
+    std::fs::create_dir(folder.join("other")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", folder.join("other/runs")).unwrap();
+    sweep("other").fails(2, &[]);
+    assert_eq!(std::fs::read_dir(folder.join("elsewhere")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_trace_that_is_given_up_leaves_nothing() {
+    let folder = place("outputs-convert");
+    let convert = ["trace", "convert", "--synthetic", "uniform", "--requests", "2000000000", "-o", "big.wl"];
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        let child = start(&folder, &convert);
+        wait_for("a part", || left(&folder).iter().any(|name| name.ends_with(".part")));
+        std::thread::sleep(Duration::from_millis(300));
+        kill(signal, child.id());
+        finish(child, &convert).fails(code, &["interrupted: no trace is written"]);
+        assert_eq!(left(&folder), [""; 0]);
+        assert!(!folder.join("big.wl").exists());
+    }
+}

@@ -139,6 +139,11 @@ fn quick_runs_are_checked_against_what_is_expected() {
     assert!(wordline(&check).ok().out.contains("as expected"));
     std::fs::write(&expected, results.replacen("verdict = \"missed\"", "verdict = \"met\"", 1)).unwrap();
     wordline(&check).fails(1, &["tiny: claim more", "expected: met", "found:    missed"]);
+    // Nor is what the user has put among it, whatever is asked.
+    let notes = Path::new(&out).join("tiny/quick/cells/notes");
+    std::fs::write(&notes, "mine").unwrap();
+    wordline(&check).fails(1, &["tiny: claim more"]);
+    assert_eq!(std::fs::read(&notes).unwrap(), b"mine");
     // What has been measured is not thrown away unasked.
     let unasked: Vec<&str> = check.into_iter().filter(|flag| *flag != "--force").collect();
     wordline(&unasked).fails(2, &["found:   earlier results of tiny", "--resume", "--force"]);

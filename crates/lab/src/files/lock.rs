@@ -1,10 +1,11 @@
 //! Locks that go with the process that holds them, and what processes that have died left behind.
 
 use super::Identity;
+use super::claimed::Claims;
 use crate::error::ReportError;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Name of the file by which a folder is locked.
@@ -15,6 +16,10 @@ const FILE: (&str, &str) = (".wordline-", ".lock");
 pub(super) const PART: &str = ".part";
 /// The longest name that is repeated in that of a lock: names have 255 bytes at most.
 const NAME_AT_MOST: usize = 200;
+/// How often a folder is made again that somebody removes.
+const TRIES: u32 = 20;
+/// How every lock that is or was held begins.
+const SIGNED: &str = "process ";
 /// What is read of who holds a lock.
 const OWNER_AT_MOST: u64 = 200;
 
@@ -42,8 +47,8 @@ impl Lock {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false).custom_flags(FLAGS);
             let file = options.open(path).map_err(Refused::Error)?;
-            if !file.metadata().is_ok_and(|found| found.is_file()) {
-                return Err(Refused::Error(io::Error::other("it is not a regular file")));
+            if !is_lock(&file) {
+                return Err(Refused::Error(io::Error::other("it is not a lock of this program's")));
             }
             let tried = if is_shared { file.try_lock_shared() } else { file.try_lock() };
             match tried {
@@ -69,6 +74,16 @@ impl Lock {
     }
 }
 
+/// Whether a file is a lock, held or left: one of its own, empty or signed. Whatever else has such a name is a user's.
+fn is_lock(mut file: &File) -> bool {
+    if !file.metadata().is_ok_and(|found| found.is_file() && found.nlink() <= 1) {
+        return false;
+    }
+    let mut begin = Vec::new();
+    let read = file.take(SIGNED.len() as u64).read_to_end(&mut begin).is_ok();
+    read && SIGNED.as_bytes().starts_with(&begin) && file.seek(SeekFrom::Start(0)).is_ok()
+}
+
 /// Who holds a lock, as its file says.
 fn owner(file: &File) -> String {
     let mut text = String::new();
@@ -92,6 +107,8 @@ impl Drop for Lock {
 #[derive(Debug)]
 pub struct FolderLock {
     lock: Option<Lock>,
+    /// Files in it, as they were when they were claimed.
+    claims: Claims,
     /// Folders that were not there before, the innermost first.
     made: Vec<PathBuf>,
 }
@@ -108,7 +125,13 @@ impl FolderLock {
         Self::make(folder, true)
     }
 
+    /// Claims files of the folder: what is put there from now on is somebody else's, and not replaced.
+    pub fn claim(&mut self, folder: &Path, names: &[String]) {
+        names.iter().for_each(|name| self.claims.add(&folder.join(name)));
+    }
+
     fn make(folder: &Path, is_shared: bool) -> Result<Self, ReportError> {
+        let mut tries = 0..TRIES;
         let made = folder.ancestors().take_while(|at| !at.as_os_str().is_empty() && !at.exists());
         let made: Vec<PathBuf> = made.map(Path::to_owned).collect();
         loop {
@@ -116,7 +139,11 @@ impl FolderLock {
             let lock = match Lock::take(&folder.join(FOLDER), is_shared) {
                 Ok(lock) => lock,
                 // Whoever made the folder has just removed it, for it stayed empty.
-                Err(Refused::Error(error)) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(Refused::Error(error))
+                    if error.kind() == io::ErrorKind::NotFound && tries.next().is_some() =>
+                {
+                    continue;
+                }
                 Err(Refused::Error(error)) => {
                     let message = format!("{FOLDER} in it: {error}");
                     return Err(ReportError::new(folder, "create", message));
@@ -127,7 +154,7 @@ impl FolderLock {
                 }
             };
             remove_left_behind(folder);
-            return Ok(FolderLock { lock: Some(lock), made });
+            return Ok(FolderLock { lock: Some(lock), claims: Claims::default(), made });
         }
     }
 }
@@ -146,6 +173,7 @@ impl Drop for FolderLock {
 /// A file that no other run writes as long as this lives.
 #[derive(Debug)]
 pub struct FileLock {
+    claims: Claims,
     _lock: Lock,
 }
 
@@ -170,7 +198,16 @@ impl FileLock {
             Refused::Error(error) => ReportError::new(path, "write", error),
         })?;
         remove_left_behind(folder);
-        Ok(FileLock { _lock: lock })
+        let mut claims = Claims::default();
+        claims.add(path);
+        Ok(FileLock { claims, _lock: lock })
+    }
+}
+
+impl FileLock {
+    /// Claims a file that goes with the locked one.
+    pub fn claim(&mut self, path: &Path) {
+        self.claims.add(path);
     }
 }
 
@@ -202,7 +239,10 @@ pub(crate) fn remove_left_behind(folder: &Path) {
         let opened = OpenOptions::new().read(true).custom_flags(FLAGS).open(entry.path());
         let Ok(file) = opened else { continue };
         // What cannot be locked is alive, or nobody can say.
-        let is_dead = file.metadata().is_ok_and(|found| found.is_file()) && file.try_lock().is_ok();
+        let is_part = entry.file_name().as_encoded_bytes().ends_with(PART.as_bytes());
+        let is_own =
+            if is_part { file.metadata().is_ok_and(|found| found.is_file()) } else { is_lock(&file) };
+        let is_dead = is_own && file.try_lock().is_ok();
         if is_dead && Identity::of_open(&file) == Identity::of(&entry.path()) {
             let _ = std::fs::remove_file(entry.path());
         }

@@ -4,6 +4,7 @@
 //! signal or a crash leaves what was there before. It is locked until then, so that the next command sees what is left
 //! of a process that has died, and removes it.
 
+mod claimed;
 mod identity;
 mod lock;
 mod owned;
@@ -13,7 +14,7 @@ pub use identity::{Identity, resolve};
 pub use lock::{FileLock, FolderLock};
 pub(crate) use lock::{is_hidden_work, remove_left_behind};
 pub use owned::{note, owned, write_set};
-pub use replacement::{Replacement, replace, replace_all};
+pub use replacement::{Replacement, replace, replace_all, replace_plain};
 
 use ssd::{Drive, DriveConfig};
 use std::io::{self, Write};

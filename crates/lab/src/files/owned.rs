@@ -2,7 +2,7 @@
 //!
 //! What a command may replace there is what one of its own kind has written; everything else is the user's.
 
-use super::{replace, replace_all};
+use super::{claimed, replace_all, replace_plain};
 use crate::error::ReportError;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ pub fn owned(folder: &Path, kind: &str) -> Option<BTreeSet<String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// All entries of a folder's list: kinds, and names of files.
+/// All entries of a folder's list: kinds, and names of files; `None` where there is none, or something else.
 fn read(folder: &Path) -> Option<BTreeSet<(String, String)>> {
     let path = folder.join(LIST);
     std::fs::symlink_metadata(&path).ok().filter(|found| found.is_file() && found.len() <= LIST_AT_MOST)?;
     let text = std::fs::read_to_string(path).ok()?;
     let entry = |line: &str| line.split_once('\t').map(|(kind, name)| (kind.to_owned(), name.to_owned()));
-    Some(text.lines().filter_map(entry).collect())
+    text.lines().map(entry).collect()
 }
 
 /// Writes the files of a folder as [`replace_all`] does, and notes that a command of that kind has. The list comes
@@ -42,7 +42,9 @@ pub fn write_set(
     let is_ours = |name: &&String| ours.as_ref().is_none_or(|ours| ours.contains(*name));
     let stale: Vec<String> = stale.iter().filter(is_ours).cloned().collect();
     // What was claimed before the work is ours: this has come since.
-    let is_new = |name: &&String| !is_ours(name) && folder.join(name).exists();
+    let is_there = |name: &String| folder.join(name).symlink_metadata().is_ok();
+    let is_new =
+        |name: &&String| !is_ours(name) && is_there(name) || !claimed::is_as_claimed(&folder.join(name));
     if let Some(name) = files.iter().map(|(name, _)| name).find(is_new) {
         let message = format!("{name} was put there meanwhile by somebody else; nothing was replaced there");
         return Err(ReportError::new(folder, "write", message));
@@ -58,17 +60,18 @@ pub fn note<'a>(
     names: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), ReportError> {
     std::fs::create_dir_all(folder).map_err(|error| ReportError::new(folder, "create", error))?;
-    let before = read(folder).unwrap_or_default();
+    let path = folder.join(LIST);
+    let before = read(folder);
+    // What is no list of ours is somebody's.
+    if before.is_none() && path.symlink_metadata().is_ok_and(|found| !found.is_file() || found.len() > 0) {
+        return Err(ReportError::new(&path, "write", "it is not a list of this program's"));
+    }
+    let before = before.unwrap_or_default();
     let new = names.into_iter().map(|name| (kind.to_owned(), name.to_owned()));
     let list: BTreeSet<(String, String)> = before.iter().cloned().chain(new).collect();
     if list == before {
         return Ok(());
     }
-    let path = folder.join(LIST);
-    // A link would lead to somebody's file, and a pipe to nowhere.
-    if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
-        return Err(ReportError::new(&path, "write", "it is not a regular file"));
-    }
     let text: String = list.iter().map(|(kind, name)| format!("{kind}\t{name}\n")).collect();
-    replace(&path, text.as_bytes())
+    replace_plain(&path, text.as_bytes())
 }

@@ -1,7 +1,7 @@
 //! Files that take their place when they are whole.
 
 use super::lock::{PART, lock_part, part_prefix};
-use super::resolve;
+use super::{claimed, resolve};
 use crate::error::ReportError;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -15,6 +15,9 @@ const MODE: u32 = 0o666;
 /// A file on its way to its place.
 #[derive(Debug)]
 pub struct Replacement {
+    /// As it was named.
+    path: PathBuf,
+    /// Where that leads to.
     place: PathBuf,
     file: Target,
 }
@@ -30,13 +33,15 @@ enum Target {
 impl Replacement {
     /// Begins a file that will stand at `path`, or where a link there leads to.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let place = resolve(path);
+        // Not where a link leads to that was put there after the place was claimed.
+        let place = claimed::place_of(path).unwrap_or_else(|| resolve(path));
+        let path = path.to_owned();
         let before = std::fs::metadata(&place).ok();
         match &before {
             Some(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Some(found) if !found.is_file() => {
                 let file = Target::Direct(OpenOptions::new().write(true).open(&place)?);
-                return Ok(Replacement { place, file });
+                return Ok(Replacement { path, place, file });
             }
             // A file that may not be written is not replaced either.
             Some(_) => drop(OpenOptions::new().write(true).open(&place)?),
@@ -47,7 +52,7 @@ impl Replacement {
         if let Some(found) = before {
             file.as_file().set_permissions(found.permissions())?;
         }
-        Ok(Replacement { place, file: Target::Beside(file) })
+        Ok(Replacement { path, place, file: Target::Beside(file) })
     }
 
     /// Whether it goes to a device or a pipe.
@@ -72,16 +77,41 @@ impl Replacement {
         }
     }
 
-    /// Everything is written: makes sure that it is on the disk, and puts it in its place.
+    /// Everything is written: makes sure that it is on the disk, and puts it in its place. What has come there since
+    /// the place was claimed is somebody else's: then it is kept beside it, which is an error.
     pub fn commit(self) -> io::Result<()> {
         match self.file {
             Target::Direct(mut file) => file.flush(),
             Target::Beside(file) => {
                 file.as_file().sync_all()?;
-                file.persist(&self.place).map(drop).map_err(|error| error.error)
+                if !claimed::is_as_claimed(&self.path) {
+                    return Err(kept_beside(file, &self.place));
+                }
+                file.persist(&self.place).map(drop).map_err(|error| error.error)?;
+                claimed::renew(&self.path);
+                Ok(())
             }
         }
     }
+}
+
+/// So many names are tried for what cannot take its place.
+const NAMES_BESIDE: u32 = 100;
+
+/// Keeps a file under a name that nothing has; the error that tells it.
+fn kept_beside(mut file: NamedTempFile, place: &Path) -> io::Error {
+    let since = "something else has been put there since the command began";
+    for number in 1..NAMES_BESIDE {
+        let mut name = place.as_os_str().to_owned();
+        name.push(format!(".{number}"));
+        match file.persist_noclobber(&name) {
+            Ok(_) => {
+                return io::Error::other(format!("{since}; what was to be there is in {}", name.display()));
+            }
+            Err(error) => file = error.file,
+        }
+    }
+    io::Error::other(since)
 }
 
 /// A new file that is not whole yet, locked.
@@ -118,6 +148,20 @@ impl Write for Replacement {
     }
 }
 
+/// Writes a file of a folder that is ours, as a whole or not at all: never through a link, or to a pipe.
+pub fn replace_plain(path: &Path, content: &[u8]) -> Result<(), ReportError> {
+    let written = plain(path).and_then(|()| staged(path, content)).and_then(Replacement::commit);
+    written.map_err(|error| ReportError::new(path, "write", error))
+}
+
+/// Refuses what is neither a file nor nothing.
+fn plain(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(found) if !found.is_file() && !found.is_dir() => Err(io::Error::other("it is not a regular file")),
+        _ => Ok(()),
+    }
+}
+
 /// Writes a file as a whole or not at all.
 pub fn replace(path: &Path, content: &[u8]) -> Result<(), ReportError> {
     let written = staged(path, content).and_then(Replacement::commit);
@@ -142,7 +186,8 @@ pub fn replace_all(
     let mut ready = Vec::new();
     let mut missing: Vec<(&str, io::Error)> = Vec::new();
     for (name, content) in files {
-        match staged(&folder.join(name), content) {
+        let path = folder.join(name);
+        match plain(&path).and_then(|()| staged(&path, content)) {
             Ok(file) => ready.push((name, file)),
             Err(error) => missing.push((name, error)),
         }

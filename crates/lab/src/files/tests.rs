@@ -229,6 +229,48 @@ fn a_list_is_never_written_through_a_link() {
     std::fs::write(&precious, "mine").unwrap();
     std::os::unix::fs::symlink("precious", folder.path().join(".wordline.files")).unwrap();
     let error = note(folder.path(), "run", ["a"]).unwrap_err().to_string();
-    assert!(error.contains(".wordline.files: cannot write: it is not a regular file"), "{error}");
+    assert!(error.contains(".wordline.files: cannot write: it is not a list of this program's"), "{error}");
     assert_eq!(std::fs::read(&precious).unwrap(), b"mine");
+}
+
+#[test]
+fn what_comes_to_a_claimed_place_is_not_replaced() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let lock = FileLock::take(&at("log")).unwrap();
+    std::fs::write(at("precious"), "mine").unwrap();
+    std::os::unix::fs::symlink("precious", at("log")).unwrap();
+    let error = replace(&at("log"), b"ours").unwrap_err().to_string();
+    assert!(error.contains("something else has been put there") && error.contains("log.1"), "{error}");
+    assert_eq!(std::fs::read(at("precious")).unwrap(), b"mine");
+    assert_eq!(std::fs::read(at("log.1")).unwrap(), b"ours");
+    drop(lock);
+    // What was there is replaced, and so is what has come of that.
+    let lock = FileLock::take(&at("precious")).unwrap();
+    replace(&at("precious"), b"first").unwrap();
+    replace(&at("precious"), b"second").unwrap();
+    drop(lock);
+    let mut lock = FolderLock::take(folder.path()).unwrap();
+    lock.claim(folder.path(), &["a".to_owned()]);
+    std::fs::write(at("a"), "mine").unwrap();
+    let set = vec![("b".to_owned(), b"ours".to_vec()), ("a".to_owned(), b"ours".to_vec())];
+    let error = write_set(folder.path(), "run", &set, &[]).unwrap_err().to_string();
+    assert!(error.contains("a was put there meanwhile") && !at("b").exists(), "{error}");
+}
+
+#[test]
+fn a_users_file_of_a_locks_name_is_no_lock() {
+    let folder = folder();
+    let notes = folder.path().join("notes");
+    std::fs::write(&notes, "my notes").unwrap();
+    std::fs::hard_link(&notes, folder.path().join(".wordline.lock")).unwrap();
+    std::fs::write(folder.path().join(".wordline-x.lock"), "my notes").unwrap();
+    let error = FolderLock::take(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("not a lock of this program's"), "{error}");
+    FileLock::take(&folder.path().join("x")).unwrap_err();
+    drop(FileLock::take(&folder.path().join("y")).unwrap());
+    assert_eq!(names(folder.path()), [".wordline-x.lock", ".wordline.lock", "notes"]);
+    assert_eq!(std::fs::read(&notes).unwrap(), b"my notes");
+    // A folder in which nothing can be made is told, and not tried for ever.
+    FolderLock::take(Path::new("/proc")).unwrap_err();
 }

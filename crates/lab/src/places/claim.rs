@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Kind;
 use crate::error::ReportError;
-use crate::files::{FileLock, FolderLock, Replacement, owned};
+use crate::files::{FileLock, FolderLock, Replacement, note, owned};
 use crate::job::JobError;
 
 /// How the user says that earlier results may be replaced, as a message names it.
@@ -88,13 +88,16 @@ pub struct Set<'a> {
 /// Can these files be written to the folder when the work is done, and is nothing lost by it? The folder is this
 /// command's as long as what is returned lives. `place` is what messages call it: `--out DIR`.
 pub fn claim_folder(folder: &Path, place: &str, set: &Set<'_>, force: Force) -> Result<FolderLock, JobError> {
-    let lock = FolderLock::take(folder)?;
+    let mut lock = FolderLock::take(folder)?;
     check_folder(folder, place, set, force)?;
+    lock.claim(folder, set.names);
     Ok(lock)
 }
 
 /// The same of a folder that is locked already.
 pub fn check_folder(folder: &Path, place: &str, set: &Set<'_>, force: Force) -> Result<(), JobError> {
+    // Whether there can be a list.
+    note(folder, set.kind, [])?;
     // A link that leads nowhere is there, too.
     let is_there = |name: &&String| folder.join(name).symlink_metadata().is_ok();
     let there: Vec<&String> = set.names.iter().filter(is_there).collect();

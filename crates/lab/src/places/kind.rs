@@ -129,13 +129,18 @@ fn is_parquet(_: &Path, _: &str) -> bool {
     false
 }
 
+/// How keys of configurations begin, which may be columns of a comparison.
+const SECTIONS: [&str; 9] =
+    ["nand.", "cell.", "flash.", "ftl.", "host.", "buffer.", "drive.", "run.", "workload."];
+
 /// Whether the first row names runs, and nothing but what is compared of them.
 fn compares(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let Ok(line) = std::str::from_utf8(line) else { return false };
     let mut columns = line.trim_end().split(',');
     let keys = metric_keys();
-    let is_known = |column: &str| column.contains('.') || keys.iter().any(|key| key == column);
+    let is_section = |column: &str| SECTIONS.iter().any(|section| column.starts_with(section));
+    let is_known = |column: &str| is_section(column) || keys.iter().any(|key| key == column);
     columns.next() == Some("run") && line.contains(',') && columns.all(is_known)
 }
 

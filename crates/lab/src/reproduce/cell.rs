@@ -519,5 +519,5 @@ fn make_folder(path: &Path) -> Result<(), PaperError> {
 /// Writes a file of a folder that is made for it, as a whole or not at all.
 fn write(path: &Path, content: &[u8]) -> Result<(), PaperError> {
     make_folder(path)?;
-    crate::files::replace(path, content).map_err(|error| PaperError::file(path, "write", error.message))
+    crate::files::replace_plain(path, content).map_err(|error| PaperError::file(path, "write", error.message))
 }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What is done one after the other; the pieces of a step may be done in any order.
@@ -82,6 +83,27 @@ impl Open {
     }
 }
 
+/// Endings of the files that studies keep: of cells and of drives.
+const KEPT: [&str; 2] = ["json", "snapshot"];
+
+/// Removes what earlier studies have kept in a folder, and those of its folders that are empty then. What has another
+/// name is somebody else's.
+fn remove_ours(folder: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_kept = path.extension().is_some_and(|ending| KEPT.iter().any(|kept| ending == *kept));
+        match path.symlink_metadata()? {
+            found if found.is_dir() && name.starts_with("seed-") => remove_ours(&path)?,
+            found if found.is_file() && is_kept => std::fs::remove_file(&path)?,
+            _ => {}
+        }
+    }
+    // A folder that is not empty stays.
+    let _ = std::fs::remove_dir(folder);
+    Ok(())
+}
+
 /// The studies of a paper, planned.
 pub struct Studies {
     paper: Paper,
@@ -104,7 +126,7 @@ impl Studies {
         let folder = self.paper.out(&self.options);
         if !self.options.resume && folder.is_dir() {
             for old in [folder.join("cells"), folder.join("drives")].iter().filter(|old| old.is_dir()) {
-                std::fs::remove_dir_all(old).map_err(|error| PaperError::file(old, "write", error))?;
+                remove_ours(old).map_err(|error| PaperError::file(old, "write", error))?;
             }
         }
         let mut open = Open::default();

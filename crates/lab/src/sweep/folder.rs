@@ -2,7 +2,7 @@
 
 use super::{Order, Outcome, Run, SweepPlan, SweepTold};
 use crate::error::ReportError;
-use crate::files::{is_hidden_work, note, owned, remove_left_behind, replace, write_set};
+use crate::files::{is_hidden_work, note, owned, remove_left_behind, replace_plain, write_set};
 use crate::job::JobError;
 use crate::places::{Force, Set, check_folder};
 use std::collections::BTreeSet;
@@ -95,9 +95,12 @@ impl Folder {
     pub fn create(&self, plan: &SweepPlan, text: &str, force: Force) -> Result<(), JobError> {
         self.check(plan, text, force)?;
         note(&self.path, KIND, [NAME].into_iter().chain(FILES))?;
+        if self.runs.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+            return Err(ReportError::new(&self.runs, "create", "it is not a folder of its own").into());
+        }
         fs::create_dir_all(&self.runs).map_err(|error| ReportError::new(&self.runs, "create", error))?;
         remove_left_behind(&self.runs);
-        Ok(replace(&self.path.join(NAME), text.as_bytes())?)
+        Ok(replace_plain(&self.path.join(NAME), text.as_bytes())?)
     }
 
     /// Refuses files that are not ours, and the folder of another sweep: one with other runs alone.

@@ -4,7 +4,7 @@ use super::recipe::id;
 use crate::cache::DriveCache;
 use crate::error::{Failure, ReportError};
 use crate::experiment::{RunError, run_prepared};
-use crate::files::replace;
+use crate::files::replace_plain;
 use crate::job::{Job, JobError};
 use crate::policies::Allowed;
 use crate::result::RunResult;
@@ -66,7 +66,7 @@ impl Outcome {
     /// Writes it, as a whole or not at all.
     pub fn write(&self, path: &Path) -> Result<(), ReportError> {
         let text = serde_json::to_vec(self).map_err(|error| ReportError::new(path, "write", error))?;
-        replace(path, &text)
+        replace_plain(path, &text)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::number::digits;
 use crate::plot::grouped::{Group, grouped};
 use crate::plot::{Line, Lines, Plot};
 use crate::table::{NONE, aligned};
+use ssd::config::{control_escape, is_control};
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeValue;
 
@@ -312,6 +313,7 @@ fn escaped(text: &str) -> String {
         '^' => "\\textasciicircum{}".to_owned(),
         '\\' => "\\textbackslash{}".to_owned(),
         '±' => "$\\pm$".to_owned(),
+        c if is_control(c) => format!("\\textbackslash{{}}{}", &control_escape(c)[1..]),
         c => c.to_string(),
     };
     text.chars().map(one).collect()

@@ -160,7 +160,11 @@ impl Run {
                 let message = "it exists, but the snapshot that it belongs to does not";
                 return Err(Failure::file(&config, "write the snapshot's configuration", &message));
             }
-            locks.extend(claim_file(path, kind, action, force)?);
+            let mut lock = claim_file(path, kind, action, force)?;
+            if let Some(lock) = lock.as_mut().filter(|_| action == SAVING) {
+                lock.claim(&config);
+            }
+            locks.extend(lock);
         }
         Ok(Claims { _folder: folder, _files: locks })
     }
@@ -264,6 +268,16 @@ pub fn save(drive: &Drive, plan: &Plan, path: &Path, remark: Option<&str>) -> Re
     let mut text = Replacement::create(&config).map_err(|error| fail(&config, "write", error))?;
     let written = text.write_all((remark + &plan.resolved.to_toml()).as_bytes());
     written.and_then(|()| text.sync()).map_err(|error| fail(&config, "write", error))?;
-    snapshot.commit().map_err(|error| fail(path, "write the snapshot", error))?;
-    text.commit().map_err(|error| fail(&config, "write", error))
+    // The smaller one first: what it replaces can be put back if the other does not come to its place.
+    let before = std::fs::read(&config).ok();
+    text.commit().map_err(|error| fail(&config, "write", error))?;
+    snapshot.commit().map_err(|error| {
+        let back = before.map_or_else(
+            || std::fs::remove_file(&config).map_err(|error| error.to_string()),
+            |text| replace(&config, &text).map_err(|error| error.to_string()),
+        );
+        let told =
+            back.err().map_or(String::new(), |why| format!("; nor is its configuration as before: {why}"));
+        fail(path, "write the snapshot", io::Error::other(format!("{error}{told}")))
+    })
 }

@@ -10,6 +10,7 @@ use workload::convert::{Packing, TargetInfo, TraceWriter, Written, targets};
 
 use super::{Input, for_each};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::terminal;
 use crate::text::thousands;
 use crate::workload_args::set;
@@ -219,7 +220,14 @@ fn copy<W: Write>(
     fail: &impl Fn(io::Error) -> Failure,
 ) -> Result<(W, Vec<String>), Failure> {
     let mut writer = TraceWriter::new(target, packing, file).map_err(fail)?;
-    let recorded = for_each(spec, "writing trace", |record| writer.add(record).map_err(fail))?;
+    let interrupt = Interrupt::listen();
+    let recorded = for_each(spec, "writing trace", |record| {
+        if interrupt.stop.is_asked() {
+            let message = "interrupted: no trace is written".to_owned();
+            return Err(Failure::Interrupted { signal: interrupt.signal(), message });
+        }
+        writer.add(record).map_err(fail)
+    })?;
     let (file, Written { requests, lost }) = writer.finish().map_err(fail)?;
     let mut notes = vec![format!("{} requests in the format {}", thousands(requests), target.name)];
     notes.extend(lost.entries().map(|(_, count, text)| format!("{} {text}", thousands(count))));
