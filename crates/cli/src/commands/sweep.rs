@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use lab::{DriveCache, JobError};
 use lab::files::FolderLock;
 use lab::job::files;
 use lab::places::Force;
 use lab::sweep::{Folder, Outcome, Outside, Standing, SweepPlan, SweepTold};
 use lab::workers::{self, End, Task, carry_out};
+use lab::{DriveCache, JobError};
 
 use workload::Spec;
 
