@@ -3,7 +3,7 @@
 //!
 //! Whoever ages a drive holds a lock on its folder meanwhile, which goes with the process. What is damaged, or cannot
 //! be what it says, is made anew, and what cannot be kept is not: a run never fails for its cache. What is not the
-//! user's own is not used ([`own`]).
+//! user's own is not used (its module `own` says how that is known).
 
 mod file;
 mod own;
