@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What was at a place: its device and number, and whether it is a link is a part of which it is.
+/// What was at a place: its device and number, of a link its own; `None` where there was nothing.
 type Before = Option<Identity>;
 
 /// Places by the paths that they were claimed under: where each leads to, and what was there.

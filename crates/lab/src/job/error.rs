@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::error::ReportError;
 use ssd::config::{ConfigError, ConfigErrors, Problem, shown};
 use workload::WorkloadError;
 
@@ -57,6 +58,13 @@ impl fmt::Display for JobError {
 }
 
 impl std::error::Error for JobError {}
+
+impl From<ReportError> for JobError {
+    fn from(error: ReportError) -> Self {
+        // Another run that holds a lock is nothing that the user has said wrongly.
+        JobError { is_work: error.action == "lock", ..JobError::new(error.to_string()) }
+    }
+}
 
 impl From<ConfigErrors> for JobError {
     fn from(errors: ConfigErrors) -> Self {

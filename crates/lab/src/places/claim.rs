@@ -5,7 +5,6 @@ use std::fmt::Display;
 use std::path::Path;
 
 use super::Kind;
-use crate::error::ReportError;
 use crate::files::{FileLock, FolderLock, Replacement, note, owned};
 use crate::job::JobError;
 
@@ -27,13 +26,6 @@ impl Force {
     /// By Python's keyword `force`.
     pub fn keyword(is_given: bool) -> Self {
         Force { is_given, name: "force=True" }
-    }
-}
-
-impl From<ReportError> for JobError {
-    fn from(error: ReportError) -> Self {
-        // Another run that holds a lock is nothing that the user has said wrongly.
-        JobError { is_work: error.action == "lock", ..JobError::new(error.to_string()) }
     }
 }
 

@@ -86,8 +86,13 @@ impl Folder {
 
     /// Whether it is that of a sweep: its list says so, or what came of a run is in it, as before there were lists.
     fn is_sweep(&self) -> bool {
-        let runs = || fs::read_dir(&self.runs).into_iter().flatten().flatten();
-        owned(&self.path, KIND).is_some() || runs().any(|at| Outcome::is_at(&at.path()))
+        owned(&self.path, KIND).is_some() || self.has_runs()
+    }
+
+    /// Whether what came of a run is there.
+    fn has_runs(&self) -> bool {
+        let mut runs = fs::read_dir(&self.runs).into_iter().flatten().flatten();
+        runs.any(|at| Outcome::is_at(&at.path()))
     }
 
     /// Makes it where it is not there, and keeps the sweep's own file in it. Parts of a sweep may begin at once, and
@@ -108,15 +113,12 @@ impl Folder {
         let place = self.path.display().to_string();
         let names = [NAME].into_iter().chain(FILES).map(str::to_owned);
         let names: Vec<String> = names.chain(SweepTold::figures()).collect();
-        let is_known = owned(&self.path, KIND).is_none() && self.is_sweep();
-        let set = Set { kind: KIND, what: "a sweep".to_owned(), names: &names, is_known };
+        let set = Set { kind: KIND, what: "a sweep".to_owned(), names: &names, is_known: self.is_sweep() };
         // A sweep goes on in its own folder without being told to.
         check_folder(&self.path, &place, &set, Force { is_given: true, ..force })?;
         let is_edited = fs::read(self.path.join(NAME)).is_ok_and(|kept| kept != text.as_bytes());
-        let has_runs =
-            || fs::read_dir(&self.runs).is_ok_and(|list| list.flatten().any(|at| Outcome::is_at(&at.path())));
         let is_other = || !plan.runs.iter().any(|run| self.file(run).exists());
-        if !force.is_given && is_edited && has_runs() && is_other() {
+        if !force.is_given && is_edited && self.has_runs() && is_other() {
             let name = force.name;
             return Err(JobError::new(format!(
                 "{place}\n    found:   another sweep: {NAME} differs, and none of its runs is one of these\n    \
