@@ -11,6 +11,7 @@ mod commands;
 mod drive_args;
 mod failure;
 mod interrupt;
+mod isolation;
 mod policy_args;
 mod progress;
 mod requiring;
@@ -122,6 +123,7 @@ impl Command {
 pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 {
     worker::is_started_as(worker);
     let args: Vec<OsString> = args.into_iter().collect();
+    isolation::is_called_as(&args);
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => {
@@ -131,6 +133,22 @@ pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 
             return advice::tell(error, &words.collect::<Vec<_>>(), &commands);
         }
     };
+    let note = match &cli.command {
+        Command::Run(args) => args.note(),
+        _ => None,
+    };
+    if let Some(note) = note {
+        isolation::end_with_parent(note);
+    }
+    let code = carry_out(&cli);
+    if let Some(note) = note {
+        isolation::leave(note, code);
+    }
+    code
+}
+
+/// Carries out a command, and says what went wrong.
+fn carry_out(cli: &Cli) -> u8 {
     let mut out = Output::new(Plain::new(BufWriter::new(io::stdout().lock())));
     let result = cli.command.run(&mut out);
     let printed = out.finish().map_err(Failure::from);

@@ -1,5 +1,7 @@
 //! Flags that bring policies of the user's own.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use lab::policies::{Allowed, flag};
 use ssd::config::Layer;
@@ -16,6 +18,14 @@ pub struct PolicyArgs {
 
     #[command(flatten)]
     libraries: LibraryArgs,
+
+    /// Run in a process of its own: if a library crashes or ends that, the error says so
+    #[arg(long)]
+    isolate_policies: bool,
+
+    /// This is that process, which leaves its exit code in a file
+    #[arg(long, hide = true, value_name = "FILE")]
+    isolated: Option<PathBuf>,
 }
 
 /// Whether a file may name libraries.
@@ -43,5 +53,15 @@ impl PolicyArgs {
     /// Which libraries may be loaded.
     pub fn allowed(&self) -> Allowed {
         self.libraries.allowed()
+    }
+
+    /// Whether another process is to do the work.
+    pub fn isolate(&self) -> bool {
+        self.isolate_policies && self.isolated.is_none()
+    }
+
+    /// Where this process leaves its exit code, if it is such another.
+    pub fn note(&self) -> Option<&Path> {
+        self.isolated.as_deref()
     }
 }

@@ -37,6 +37,7 @@ mod collect;
 pub mod columns;
 mod compare;
 mod counted;
+pub mod death;
 mod csv;
 mod desk;
 mod driven;

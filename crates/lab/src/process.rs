@@ -33,6 +33,13 @@ fn clock(id: libc::clockid_t) -> Duration {
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), nanoseconds)
 }
 
+/// Sends a signal to a process that the caller has started and not waited for; whether it could be.
+pub fn send(process: u32, signal: u8) -> bool {
+    let Ok(process) = libc::pid_t::try_from(process) else { return false };
+    // SAFETY: it takes numbers only (POSIX kill); that of a child that nobody has waited for is no other process's.
+    process > 0 && unsafe { libc::kill(process, libc::c_int::from(signal)) } == 0
+}
+
 /// The largest resident set so far, in bytes (Linux `VmHWM`); `None` where the system does not report it.
 pub fn peak_rss_bytes() -> Option<u64> {
     status_bytes("VmHWM:")

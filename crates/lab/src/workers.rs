@@ -3,13 +3,14 @@
 //! Whoever has runs to do starts processes and gives each an [`Order`] a line; a process answers when the order's file
 //! is written ([`serve`]).
 
+use crate::death;
 use crate::reproduce::{Paper, PaperError, PieceOrder, Studies};
 use crate::stop::Stop;
 use crate::sweep::{self, Done, Worker};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -29,6 +30,18 @@ pub enum Order {
     Run(sweep::Order),
     /// A piece of a paper's studies.
     Piece(PieceOrder),
+}
+
+impl Order {
+    /// Why it is not done, if its process died each time; how, the last time.
+    fn died(&self, last: Option<ExitStatus>) -> String {
+        let blame = match self {
+            Order::Run(order) => death::blame(&death::suspects(&order.config)),
+            Order::Piece(_) => String::new(),
+        };
+        let how = last.map_or_else(|| "without an answer".to_owned(), death::told);
+        format!("its process died {TRIES} times{blame}: {how}")
+    }
 }
 
 /// Something to be done.
@@ -144,8 +157,10 @@ fn work((tasks, queue): (&[Task], &Mutex<Queue>), hand: Hand<'_>, stop: &Stop, e
     // In a function, so that the queue is locked no longer than that.
     let next = || locked(queue).next(tasks);
     while let Some(at) = next() {
-        let end = (0..TRIES).find_map(|_| carry_out_one(&tasks[at].order, &mut pipes, hand, stop));
-        let died = || End::Undone(format!("its process ended {TRIES} times without an answer"));
+        let mut last = None;
+        let end =
+            (0..TRIES).find_map(|_| carry_out_one(&tasks[at].order, (&mut pipes, &mut last), hand, stop));
+        let died = || End::Undone(tasks[at].order.died(last));
         locked(queue).end(tasks[at].drive);
         if stop.is_asked() && end.is_none() {
             break;
@@ -158,14 +173,19 @@ fn work((tasks, queue): (&[Task], &Mutex<Queue>), hand: Hand<'_>, stop: &Stop, e
     bury(hand.0);
 }
 
-/// Waits for a process that is about to end.
-fn bury(place: &Place) {
+/// Waits for a process that is about to end, and how it does.
+fn bury(place: &Place) -> Option<ExitStatus> {
     let child = locked(place).take();
-    child.into_iter().for_each(|mut child| _ = child.wait());
+    child.and_then(|mut child| child.wait().ok())
 }
 
 /// Has one task done, by a new process if there is none; nothing if that dies.
-fn carry_out_one(order: &Order, pipes: &mut Option<Pipes>, hand: Hand<'_>, stop: &Stop) -> Option<End> {
+fn carry_out_one(
+    order: &Order,
+    (pipes, death): (&mut Option<Pipes>, &mut Option<ExitStatus>),
+    hand: Hand<'_>,
+    stop: &Stop,
+) -> Option<End> {
     if stop.is_asked() {
         return None;
     }
@@ -178,7 +198,7 @@ fn carry_out_one(order: &Order, pipes: &mut Option<Pipes>, hand: Hand<'_>, stop:
     let answer = pipes.as_mut().and_then(|pipes| ask(order, pipes));
     if answer.is_none() {
         *pipes = None;
-        bury(hand.0);
+        *death = bury(hand.0);
     }
     answer
 }

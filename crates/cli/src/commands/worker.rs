@@ -20,11 +20,23 @@ pub fn is_started_as(line: &[OsString]) {
 
 /// A process that is one.
 pub fn process() -> io::Result<Command> {
-    let unknown = || io::Error::other("the program cannot find its own path");
-    let (program, args) = WORKER.get().and_then(|line| line.split_first()).ok_or_else(unknown)?;
-    let mut command = Command::new(program);
-    command.args(args);
+    let mut command = program()?;
+    command.args(line()?.last());
     Ok(command)
+}
+
+/// This program, to be given a command.
+pub fn program() -> io::Result<Command> {
+    let line = line()?;
+    let mut command = Command::new(&line[0]);
+    // The last word is the worker's command.
+    command.args(&line[1..line.len() - 1]);
+    Ok(command)
+}
+
+fn line() -> io::Result<&'static [OsString]> {
+    let unknown = || io::Error::other("the program cannot find its own path");
+    WORKER.get().map(Vec::as_slice).filter(|line| line.len() >= 2).ok_or_else(unknown)
 }
 
 /// So many at a time: as many as there are cores, if nobody says.

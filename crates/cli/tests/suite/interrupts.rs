@@ -35,8 +35,8 @@ fn send(child: &Child, signal: &str) {
 }
 
 /// Waits until the program catches interrupts (bit 1 of the mask).
-fn wait_for_handler(child: &Child) {
-    let status = format!("/proc/{}/status", child.id());
+pub fn wait_for_handler(process: u32) {
+    let status = format!("/proc/{process}/status");
     wait_for("a handler", || {
         let text = std::fs::read_to_string(&status).unwrap();
         let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
@@ -86,7 +86,7 @@ fn interrupted_before_it_measures_a_run_leaves_nothing() {
     let alone = ["run", "--drive", "tlc", "--precondition-only", "--save-snapshot", "s"];
     for args in [[&large[..], &places].concat(), alone.to_vec()] {
         let child = start(&folder, &args);
-        wait_for_handler(&child);
+        wait_for_handler(child.id());
         send(&child, "INT");
         let done = finish(child, &args).fails(130, &["interrupted while filling", "nothing was measured"]);
         assert_eq!(done.out, "");
@@ -100,7 +100,7 @@ fn ends_soon(name: &str, cases: &[(&[&str], f64, &str)]) {
     file(&folder, "small.toml", SMALL);
     for &(args, seconds, says) in cases {
         let child = start(&folder, args);
-        wait_for_handler(&child);
+        wait_for_handler(child.id());
         sleep(Duration::from_secs_f64(seconds));
         send(&child, "INT");
         let sent = Instant::now();
@@ -166,7 +166,7 @@ fn the_second_interrupt_ends_at_once() {
     let _reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
     let args = [&ENDLESS[..], &["--precondition", "none", "--request-log", "pipe"]].concat();
     let mut child = start(&folder, &args);
-    wait_for_handler(&child);
+    wait_for_handler(child.id());
     let status = format!("/proc/{}/status", child.id());
     let sleeps = || {
         sleep(Duration::from_millis(5));

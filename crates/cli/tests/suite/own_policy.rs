@@ -1,6 +1,10 @@
 //! Policies of the user's own: written by `wordline new policy`, built, run, and found out when they are wrong.
 
-use crate::program::{Done, SMALL, file, folder, root, trace, wordline, wordline_in};
+use crate::interrupts::{wait_for, wait_for_handler};
+use crate::program::{
+    Done, SMALL, children_of, file, finish, folder, kill, root, start, trace, wordline, wordline_in,
+    wordline_reading,
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -179,6 +183,114 @@ fn a_policy_that_fails_ends_the_run_which_keeps_what_was_measured() {
     let flag = format!("gc_victim={}", place.join("status.so").display());
     let done = wordline(&["run", &aged, "--policy", &flag]).fails(1, &["call 100", "status 7"]);
     assert!(!done.err.contains("requests)"), "{}", done.err);
+}
+
+/// Libraries that bring their process down with the hundredth call, and how that is told.
+const DEADLY: [(&str, &str, &str); 5] = [
+    ("view", "memset((void *)(uintptr_t)lane->live, 0x7f, 1 << 28)", "signal "),
+    ("ends", "exit(0)", "exit code 0, before it was done"),
+    ("quits", "_exit(3)", "exit code 3, before it was done"),
+    ("aborts", "abort()", "signal 6 (SIGABRT)"),
+    ("kills", "raise(9)", "signal 9 (SIGKILL)"),
+];
+
+/// One of them.
+fn deadly(place: &Path, name: &str, code: &str) -> PathBuf {
+    let head = "#define _DEFAULT_SOURCE\n#include <signal.h>\n#include <stdlib.h>\n#include <string.h>\n#include \
+                <unistd.h>\n";
+    // What is written includes the interface itself.
+    c_library(
+        place,
+        "gc_victim",
+        name,
+        Some(&(head.to_owned() + &WRONG.replace("WRONG", &format!("{code};")))),
+    )
+}
+
+#[test]
+fn who_brings_the_process_down_is_named_by_the_process_beside() {
+    if !has_compiler() {
+        return;
+    }
+    let place = folder("own-policy-deadly");
+    let config = file(&place, "small.toml", format!("{SMALL}{RUN}"));
+    for (name, code, how) in DEADLY {
+        let flag = format!("gc_victim={}", deadly(&place, name, code).display());
+        let out = place.join(format!("{name}-out")).display().to_string();
+        let line = ["run", &config, "--policy", &flag, "--isolate-policies", "--out", &out, "--quiet"];
+        let says = ["the run's process died, while it ran the policy ", &flag["gc_victim=".len()..], how];
+        let done = wordline(&line).fails(1, &says);
+        assert!(done.out.is_empty() && !Path::new(&out).join("result.json").exists(), "{}", done.out);
+    }
+}
+
+#[test]
+fn beside_another_process_a_run_is_what_it_is_in_this_one() {
+    if !has_compiler() {
+        return;
+    }
+    let place = folder("own-policy-isolated");
+    let config = file(&place, "small.toml", format!("{SMALL}{RUN}"));
+    let flag = format!("gc_victim={}", c_library(&place, "gc_victim", "mine", None).display());
+    let line = [config.as_str(), "--policy", &flag];
+    assert_eq!(hash(&run(&line)), hash(&run(&[&line[..], &["--isolate-policies"]].concat())));
+    // Its exit codes are passed on, with what it says: bad usage, a run that fails, a trace from standard input.
+    wordline(&["run", &config, "--isolate-policies", "--set", "run.depht=3"]).fails(2, &["run.depht"]);
+    wordline(&["run", &config, "--isolate-policies", "--policy", "gc_victim=nowhere.so"])
+        .fails(2, &["nowhere.so"]);
+    let wrong = c_library(&place, "gc_victim", "wrong", Some(&WRONG.replace("WRONG", "return 7;")));
+    let flag = format!("gc_victim={}", wrong.display());
+    wordline(&["run", &config, "--isolate-policies", "--policy", &flag]).fails(1, &["call 100", "status 7"]);
+    let trace = std::fs::read(trace()).unwrap();
+    let from_input =
+        ["run", "-", "--isolate-policies", "--set", "run.requests=1000", "--precondition", "none", "--json"];
+    assert_eq!(wordline_reading(&from_input, &trace).ok().json()["requests_served"], 1_000);
+}
+
+#[test]
+fn a_request_to_end_reaches_the_run_beside() {
+    let place = folder("own-policy-ended");
+    let config = file(&place, "small.toml", format!("{SMALL}{RUN}").replace("40_000", "4_000_000_000"));
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let line = ["run", &config, "--isolate-policies", "--json"];
+        let child = start(&place, &line);
+        wait_for("the run beside", || !children_of(child.id()).is_empty());
+        let beside = children_of(child.id())[0];
+        wait_for_handler(beside);
+        kill(signal, child.id());
+        // It may not have begun to measure.
+        let done = finish(child, &line).fails(code, &["interrupted "]);
+        assert!(done.out.is_empty() || done.json()["requests_served"].is_u64(), "{}", done.out);
+    }
+    // Nor does it outlive the one that waits for it.
+    let mut child = start(&place, &["run", &config, "--isolate-policies"]);
+    wait_for("the run beside", || !children_of(child.id()).is_empty());
+    let beside = children_of(child.id())[0];
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let is_there = || {
+        let stat = std::fs::read_to_string(format!("/proc/{beside}/stat")).unwrap_or_default();
+        stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim().starts_with('Z'))
+    };
+    wait_for("its end", || !is_there());
+}
+
+#[test]
+fn a_sweep_names_the_library_that_brings_its_process_down() {
+    if !has_compiler() {
+        return;
+    }
+    let place = folder("own-policy-deadly-sweep");
+    let library = deadly(&place, "ends", "exit(0)");
+    let text = format!(
+        "{SMALL}{RUN}[policy]\ngc_victim = \"ends.so\"\n[grid]\nftl.gc_victim.policy = [\"greedy\", \"external\"]\n"
+    );
+    let sweep = file(&place, "grid.toml", text);
+    let out = place.join("out").display().to_string();
+    let done = wordline(&["sweep", &sweep, "-o", &out, "--allow-libraries", "--no-cache"]);
+    let died =
+        format!("its process died 2 times, while it ran the policy {}: exit code 0", library.display());
+    done.fails(1, &[&died, "1 of 2 runs"]);
 }
 
 #[test]

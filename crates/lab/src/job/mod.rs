@@ -210,6 +210,14 @@ impl Job {
         Ok((job, libraries.beside(self.given.clone()), unused))
     }
 
+    /// The libraries that it names, as it names them; whether the drive asks for their policies is not looked at.
+    pub fn libraries(&self) -> Result<Vec<String>, JobError> {
+        let mut table = PolicyConfig::default();
+        resolve_table(&self.layers(None), "policy", &mut table)?;
+        let named = abi::Family::ALL.into_iter().filter_map(|family| table.library(family));
+        Ok(named.map(|path| path.display().to_string()).collect())
+    }
+
     /// The same with settings of other flags, which come last.
     pub fn with_flags(self, flags: Vec<Layer>) -> Self {
         Job { flags, ..self }

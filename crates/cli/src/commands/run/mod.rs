@@ -4,7 +4,7 @@ mod measurement;
 mod output;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -19,9 +19,11 @@ use self::output::{OutputArgs, save};
 use lab::job::is_config;
 use lab::job::with_path;
 
+use super::worker;
 use crate::drive_args::DriveArgs;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::isolation;
 use crate::policy_args::PolicyArgs;
 use crate::progress::Progress;
 use crate::requiring::{RequireArgs, met};
@@ -108,6 +110,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// Where this process leaves its exit code, if another waits for that.
+    pub fn note(&self) -> Option<&Path> {
+        self.policies.note()
+    }
+
     /// A failure with what else was meant perhaps.
     pub fn advised(&self, failure: Failure) -> Failure {
         let Some(input) = self.input.as_deref() else { return failure };
@@ -127,6 +134,9 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let flags = [args.measurement.layers()?, args.synthetic.layers()?, args.policies.layers()?].concat();
     let job = args.drive.job(config, flags)?.allowing(args.policies.allowed());
     let required = args.require.requirements()?;
+    if args.policies.isolate() {
+        return isolation::run(worker::program(), &job.libraries()?);
+    }
     let spec = args.workload(&job)?;
     let _lock = args.claim_places(spec.as_ref())?;
     let progress = Progress::new(args.output.quiet).watching(args.output.watch);
