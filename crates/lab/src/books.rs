@@ -84,7 +84,7 @@ impl Books {
         let log = more.and_then(|more| more.log).map(RequestLog::finish);
         let (kept, written) = log.unwrap_or((None, Ok(())));
         if let Err(error) = written {
-            failure.get_or_insert(error);
+            Failure::unwritten(failure, error);
         }
         (Served { warm_up: warm_up.min(served.completed), ..served }, meter, kept)
     }

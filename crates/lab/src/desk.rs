@@ -374,14 +374,14 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
         let tail = tail.map(|tail| tail.finish());
         let timeline = books.more.as_mut().and_then(|more| more.timeline.take());
         if let Some(Err(error)) = timeline.map(|timeline| timeline.finish(&mut drive)) {
-            failure.get_or_insert(error);
+            Failure::unwritten(failure, error);
         }
         drive.tracing().tell_holders(false);
         let told = |members: &Members| members.results(start, &drive.stats());
         let members = members.as_ref().map(told).unwrap_or_default();
         let versions =
             observer.map_or(Ok(None), |observer| observer.finish(&mut drive)).unwrap_or_else(|error| {
-                failure.get_or_insert(error);
+                Failure::unwritten(failure, error);
                 None
             });
         let (served, meter, requests) = books.finish(failure);

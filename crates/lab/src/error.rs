@@ -86,6 +86,14 @@ impl Failure {
         }
     }
 
+    /// An output could not be written. A run fails by what went wrong first; but that somebody has asked it to end is
+    /// no reason to be silent about what is lost.
+    pub(crate) fn unwritten(failure: &mut Option<Failure>, error: Failure) {
+        if matches!(failure, None | Some(Failure::Interrupted { .. })) {
+            *failure = Some(error);
+        }
+    }
+
     /// Short name, as results begin to say how a run ended.
     pub fn name(&self) -> &'static str {
         match self {

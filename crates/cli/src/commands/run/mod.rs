@@ -218,12 +218,19 @@ fn remarks(cache: Option<&DriveCache>) -> Vec<String> {
 
 /// Why a run failed; a signal has its own exit code.
 fn failed(error: &lab::RunError, interrupt: &Interrupt) -> Failure {
-    let lab::Failure::Interrupted { phase } = error.failure else { return Failure::from(error) };
-    let message = match &error.result {
-        Some(result) => {
-            format!("interrupted after {} requests; the result covers these", result.requests_served)
+    let measured = |result: &RunResult| {
+        format!("interrupted after {} requests; the result covers these", result.requests_served)
+    };
+    let message = match (&error.failure, &error.result) {
+        (lab::Failure::Interrupted { phase }, None) => {
+            format!("interrupted while {}; nothing was measured", phase.name())
         }
-        None => format!("interrupted while {}; nothing was measured", phase.name()),
+        (lab::Failure::Interrupted { .. }, Some(result)) => measured(result),
+        // Its output is lost, too.
+        (lab::Failure::Log(lost), Some(result)) if interrupt.stop.is_asked() => {
+            format!("{}\n{lost}", measured(result))
+        }
+        _ => return Failure::from(error),
     };
     Failure::Interrupted { signal: interrupt.signal(), message }
 }
