@@ -19,6 +19,7 @@ impl Interrupt {
     /// Listens from now on. Where the system refuses, signals end the program as they always do.
     pub fn listen() -> Self {
         let interrupt = Interrupt { stop: Stop::default(), signal: Arc::default() };
+        interrupt.stop.stands_for_process();
         let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
         for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up) {
             // In this order: the flag that the first signal sets is what the second one finds.

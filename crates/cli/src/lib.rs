@@ -22,7 +22,9 @@ mod text;
 mod workload_args;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
 use std::sync::LazyLock;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -32,6 +34,7 @@ use commands::{
     policies, presets, report, reproduce, run as running, sweep, trace, worker,
 };
 use failure::Failure;
+use lab::files::Pipe;
 use stdout::Output;
 use terminal::Plain;
 
@@ -149,7 +152,16 @@ pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 
 
 /// Carries out a command, and says what went wrong.
 fn carry_out(cli: &Cli) -> u8 {
-    let mut out = Output::new(Plain::new(BufWriter::new(io::stdout().lock())));
+    // The file itself: what is kept back by the library's own buffer could wait for a reader without end.
+    let stdout = match io::stdout().as_fd().try_clone_to_owned() {
+        Ok(stdout) => Pipe::new(File::from(stdout)),
+        Err(error) => {
+            let failure = Failure::from(error);
+            terminal::tell(&format!("error: {}", failure.message().unwrap_or_default()));
+            return failure.exit_code();
+        }
+    };
+    let mut out = Output::new(Plain::new(BufWriter::new(stdout)));
     let result = cli.command.run(&mut out);
     let printed = out.finish().map_err(Failure::from);
     let failure = match (result, printed) {

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use lab::files::Pipe;
 use ssd::config::{control_escape, is_control, shown_up_to};
 
 /// Longest line of a message; who quotes input cuts it long before.
@@ -25,7 +26,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 pub fn tell(text: &str) {
     let lines: Vec<Cow<'_, str>> = text.split('\n').map(|line| shown_up_to(line, LINE_MAX)).collect();
     // Standard error may be closed: then there is nobody to tell.
-    let _ = writeln!(io::stderr(), "{}", plain(&lines.join("\n")));
+    let _ = writeln!(Pipe::new(io::stderr()), "{}", plain(&lines.join("\n")));
 }
 
 /// Hands on text, made plain.

@@ -1,5 +1,6 @@
 //! What a run cost, processor time and memory of the calling process, and as whom it acts.
 
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 /// Processor time used so far by all threads of this process, user and system.
@@ -31,6 +32,16 @@ fn clock(id: libc::clockid_t) -> Duration {
     }
     let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or(0);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), nanoseconds)
+}
+
+/// Waits until something takes what is written to it, or would fail at once; false when that has not come by then.
+pub fn is_writable(file: BorrowedFd<'_>, wait: Duration) -> bool {
+    let mut one = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+    let milliseconds = libc::c_int::try_from(wait.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: `one` is a valid list of one file, which stays open meanwhile (POSIX poll).
+    let ready = unsafe { libc::poll(&raw mut one, 1, milliseconds) };
+    // A signal may come in between.
+    ready > 0 || ready < 0 && std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted
 }
 
 /// Sends a signal to a process that the caller has started and not waited for; whether it could be.

@@ -3,6 +3,7 @@
 use crate::program::{SMALL, file, finish, folder, start, wordline_in};
 use serde_json::Value;
 use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::thread::sleep;
@@ -178,4 +179,34 @@ fn the_second_interrupt_ends_at_once() {
     assert!(child.try_wait().unwrap().is_none(), "it still waits");
     send(&child, "INT");
     assert_eq!(finish(child, &args).code, Some(130));
+}
+
+/// Nobody opens a pipe, or nobody reads what is printed: one signal is heard all the same, and what goes elsewhere is
+/// written.
+#[test]
+fn a_reader_that_sleeps_is_not_waited_for_without_end() {
+    let folder = folder("interrupted-unread");
+    file(&folder, "small.toml", SMALL);
+    let pipe = folder.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let args = [&ENDLESS[..], &["--precondition", "none", "--request-log", "pipe"]].concat();
+    let child = start(&folder, &args);
+    wait_for_handler(child.id());
+    sleep(Duration::from_millis(200));
+    send(&child, "TERM");
+    finish(child, &args).fails(143, &["pipe", "nobody reads it, and the command was asked to end"]);
+
+    let reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    // What is printed has no room.
+    let mut full = OpenOptions::new().write(true).open(&pipe).unwrap();
+    full.write_all(&[b'x'; 65536 - 4096 + 1]).unwrap();
+    let args = [&ENDLESS[..], &["--precondition", "none", "--out", "dir"]].concat();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wordline"));
+    let mut child = command.args(&args).current_dir(&folder).stdout(full).spawn().unwrap();
+    wait_for_handler(child.id());
+    sleep(Duration::from_millis(200));
+    send(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(std::fs::metadata(folder.join("dir/result.json")).unwrap().len() > 100);
+    drop(reader);
 }

@@ -304,10 +304,29 @@ fn what_is_put_there_meanwhile_is_kept() {
     kill("-INT", child.id());
     let done = finish(child, &args);
     assert!(
-        done.err.contains("latency.svg was put there meanwhile") && done.out.contains("IOPS"),
+        done.err.contains("latency.svg: something else has been put there") && done.out.contains("IOPS"),
         "{done:?}"
     );
     assert_eq!(std::fs::read(folder.join("late/latency.svg")).unwrap(), b"mine");
+    assert!(std::fs::metadata(folder.join("late/result.json.1")).unwrap().len() > 100, "nothing is lost");
+}
+
+/// Tables without runs would be no sweep: none are made where its folder was.
+#[test]
+fn a_sweep_whose_folder_is_moved_says_so() {
+    let folder = folder("outputs-moved");
+    file(&folder, "sw.toml", sweep_of(400, 3000));
+    let args = ["sweep", "sw.toml", "-o", "out", "--no-cache", "-q", "-j", "1"];
+    let child = start(&folder, &args);
+    wait_for("a run", || {
+        std::fs::read_dir(folder.join("out/runs")).is_ok_and(|mut list| list.next().is_some())
+    });
+    std::fs::rename(folder.join("out"), folder.join("moved")).unwrap();
+    let done = finish(child, &args);
+    done.fails(1, &["out: cannot write: it was moved or removed since the sweep began"]);
+    assert!(!folder.join("out").exists());
+    let again = ["sweep", "sw.toml", "-o", "moved", "--no-cache", "-q", "--dry-run"];
+    wordline_in(&folder, &again).ok();
 }
 
 /// Links and pipes in a sweep's folder lead nowhere.

@@ -9,12 +9,12 @@ mod file;
 mod own;
 
 use crate::error::Failure;
-use crate::files::FolderLock;
+use crate::files::{FolderLock, Replacement, remove_left_behind};
 use crate::phase::{Phase, Progress};
 use crate::precondition::{Preconditioned, Recipe};
 use crate::stop::Stop;
 use file::Head;
-use own::{Draft, Made};
+use own::Made;
 use ssd::{Drive, DriveConfig};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -187,7 +187,7 @@ impl DriveCache {
         for folder in self.folders()?.into_iter().filter(|folder| own::check_folder(folder).is_ok()) {
             own::tidy(&folder);
             let Ok(lock) = FolderLock::take(&folder) else { continue };
-            own::remove_drafts(&folder);
+            remove_left_behind(&folder);
             drop(lock);
             let _ = fs::remove_dir(&folder);
         }
@@ -359,10 +359,10 @@ impl DriveCache {
         if let Some(why) = own::refusal(&self.folder).or_else(|| own::check_folder(folder).err()) {
             return Err(io::Error::other(why));
         }
-        own::remove_drafts(folder);
-        let mut draft = Draft::create(folder)?;
-        Head::new((&key.identity, &key.what), aged, &snapshot).write(&snapshot, &mut draft)?;
-        draft.commit(&folder.join(FILE))?;
+        remove_left_behind(folder);
+        let mut file = Replacement::private(&folder.join(FILE))?;
+        Head::new((&key.identity, &key.what), aged, &snapshot).write(&snapshot, &mut file)?;
+        file.commit()?;
         drop(made);
         Ok(())
     }

@@ -6,10 +6,9 @@
 
 use crate::process::effective_user;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Others than the user may write to it.
 const BY_OTHERS: u32 = 0o022;
@@ -17,9 +16,6 @@ const BY_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 /// The user alone may use it.
 const PRIVATE_FOLDER: u32 = 0o700;
-const PRIVATE_FILE: u32 = 0o600;
-/// Begin and end of the names of files that are not whole yet; between them stand the process and a number.
-const DRAFT: (&str, &str) = (".wordline-", ".part");
 
 /// Why the folder of a cache is not used. One that is not there, or cannot be looked at, has no reason.
 pub(super) fn refusal(cache: &Path) -> Option<String> {
@@ -102,70 +98,6 @@ impl Drop for Made {
             if fs::remove_dir(folder).is_err() {
                 break;
             }
-        }
-    }
-}
-
-/// A drive's file on its way to its place, which goes unless it comes there.
-#[derive(Debug)]
-pub(super) struct Draft {
-    file: File,
-    path: PathBuf,
-}
-
-impl Draft {
-    /// In a drive's folder.
-    pub fn create(folder: &Path) -> io::Result<Self> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let (begin, end) = DRAFT;
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = folder.join(format!("{begin}{}-{number}{end}", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(&path) {
-                // Of a process of the same number, which is gone.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                file => return Ok(Draft { file: file?, path }),
-            }
-        }
-    }
-
-    /// Puts it in its place, whatever is there: a link goes, not what it leads to.
-    pub fn commit(self, place: &Path) -> io::Result<()> {
-        self.file.sync_all()?;
-        fs::rename(&self.path, place)
-    }
-}
-
-impl Write for Draft {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // It is not there any more if it has come to its place.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-/// Removes drafts of processes that are no more from a drive's folder.
-pub(super) fn remove_drafts(folder: &Path) {
-    let lives = |name: &str| {
-        let process = name.strip_prefix(DRAFT.0).and_then(|rest| rest.split('-').next());
-        process.is_some_and(|process| {
-            process.bytes().all(|byte| byte.is_ascii_digit()) && Path::new("/proc").join(process).exists()
-        })
-    };
-    for left in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = left.file_name();
-        let name = name.to_string_lossy();
-        if name.ends_with(DRAFT.1) && !lives(&name) {
-            let _ = fs::remove_file(left.path());
         }
     }
 }

@@ -94,8 +94,10 @@ fn owner(file: &File) -> String {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // While others share it, it is theirs.
-        if !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock)) {
+        // While others share it, it is theirs; and so is one that was made anew since this one was removed.
+        let is_there =
+            Identity::of_open(&self.file).is_some_and(|held| Identity::of(&self.path) == Some(held));
+        if is_there && !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock)) {
             // Removed before it is given back, so that nobody locks what is about to go.
             let _ = std::fs::remove_file(&self.path);
         }
@@ -154,7 +156,8 @@ impl FolderLock {
                 }
             };
             remove_left_behind(folder);
-            return Ok(FolderLock { lock: Some(lock), claims: Claims::default(), made });
+            let claims = Claims::under(&lock.path);
+            return Ok(FolderLock { lock: Some(lock), claims, made });
         }
     }
 }
@@ -198,7 +201,7 @@ impl FileLock {
             Refused::Error(error) => ReportError::new(path, "write", error),
         })?;
         remove_left_behind(folder);
-        let mut claims = Claims::default();
+        let mut claims = Claims::under(&lock.path);
         claims.add(path);
         Ok(FileLock { claims, _lock: lock })
     }

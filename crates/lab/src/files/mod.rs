@@ -8,13 +8,17 @@ mod claimed;
 mod identity;
 mod lock;
 mod owned;
+mod pipe;
 mod replacement;
+mod set;
 
 pub use identity::{Identity, resolve};
 pub use lock::{FileLock, FolderLock};
 pub(crate) use lock::{is_hidden_work, remove_left_behind};
 pub use owned::{note, owned, write_set};
-pub use replacement::{Replacement, replace, replace_all, replace_plain};
+pub use pipe::Pipe;
+pub use replacement::{Replacement, replace, replace_plain, replaceable};
+pub use set::replace_all;
 
 use ssd::{Drive, DriveConfig};
 use std::io::{self, Write};

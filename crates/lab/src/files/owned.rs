@@ -2,7 +2,8 @@
 //!
 //! What a command may replace there is what one of its own kind has written; everything else is the user's.
 
-use super::{claimed, replace_all, replace_plain};
+use super::set::{keep_all_beside, replace_all};
+use super::{claimed, replace_plain};
 use crate::error::ReportError;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,11 +44,15 @@ pub fn write_set(
     let stale: Vec<String> = stale.iter().filter(is_ours).cloned().collect();
     // What was claimed before the work is ours: this has come since.
     let is_there = |name: &String| folder.join(name).symlink_metadata().is_ok();
-    let is_new =
-        |name: &&String| !is_ours(name) && is_there(name) || !claimed::is_as_claimed(&folder.join(name));
-    if let Some(name) = files.iter().map(|(name, _)| name).find(is_new) {
-        let message = format!("{name} was put there meanwhile by somebody else; nothing was replaced there");
-        return Err(ReportError::new(folder, "write", message));
+    let why = |name: &String| {
+        if !is_ours(&name) && is_there(name) {
+            return Some("it was put there meanwhile by somebody else".to_owned());
+        }
+        claimed::check(&folder.join(name)).err().map(|error| error.to_string())
+    };
+    let refused = files.iter().find_map(|(name, _)| Some((name, why(name)?)));
+    if let Some((name, why)) = refused {
+        return Err(keep_all_beside(folder, files, &format!("{name}: {why}")));
     }
     note(folder, kind, files.iter().map(|(name, _)| name.as_str()))?;
     replace_all(folder, files, &stale)

@@ -109,6 +109,38 @@ fn a_set_of_files_is_the_old_or_the_new() {
     assert!(!folder.path().join("gone").exists());
 }
 
+/// A file that cannot take its place when others have: those go back, and what is new stands beside.
+#[test]
+fn a_set_that_fails_half_way_goes_back() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let read = |name: &str| std::fs::read_to_string(at(name)).unwrap();
+    let set = |text: &str| ["a", "b", "c"].map(|name| (name.to_owned(), text.as_bytes().to_vec()));
+    std::fs::write(at("a"), "old").unwrap();
+    std::fs::write(at("c"), "old").unwrap();
+    std::fs::write(at("c.1"), "mine").unwrap();
+    let mut lock = FolderLock::take(folder.path()).unwrap();
+    lock.claim(folder.path(), &["a", "b", "c"].map(str::to_owned));
+    // The most important comes last, and is another's by then.
+    std::fs::remove_file(at("a")).unwrap();
+    std::fs::write(at("a"), "mine").unwrap();
+    for number in [1, 2] {
+        let error = replace_all(folder.path(), &set("new"), &["gone".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("a: something else has been put there"), "{error}");
+        let beside = format!("is in a.{number}, b.{number}, c.{}", number + 1);
+        assert!(error.contains("nothing was replaced there") && error.contains(&beside), "{error}");
+        assert_eq!((read("a"), read("c"), read("c.1")), ("mine".into(), "old".into(), "mine".into()));
+        assert!(!at("b").exists(), "nothing was there before");
+        let new =
+            [read(&format!("a.{number}")), read(&format!("b.{number}")), read(&format!("c.{}", number + 1))];
+        assert_eq!(new, ["new"; 3]);
+    }
+    drop(lock);
+    replace_all(folder.path(), &set("new"), &[]).unwrap();
+    assert_eq!([read("a"), read("b"), read("c")], ["new"; 3]);
+    assert_eq!(names(folder.path()), ["a", "a.1", "a.2", "b", "b.1", "b.2", "c", "c.1", "c.2", "c.3"]);
+}
+
 #[test]
 fn where_nothing_was_what_can_be_written_is_kept() {
     let folder = folder();
@@ -202,7 +234,7 @@ fn a_set_replaces_its_own_files_alone() {
     std::fs::write(at("d"), "mine").unwrap();
     // `d` came after what was claimed; `c` is of a name that this kind may write, but nobody of it has.
     let error = write_set(folder.path(), "run", &set(&["a", "d"]), &[]).unwrap_err().to_string();
-    assert!(error.contains("d was put there meanwhile"), "{error}");
+    assert!(error.contains("d: it was put there meanwhile"), "{error}");
     write_set(folder.path(), "run", &set(&["a"]), &["b".to_owned(), "c".to_owned()]).unwrap();
     assert!(!at("b").exists() && at("c").exists());
     let ours = owned(folder.path(), "run").unwrap();
@@ -255,7 +287,12 @@ fn what_comes_to_a_claimed_place_is_not_replaced() {
     std::fs::write(at("a"), "mine").unwrap();
     let set = vec![("b".to_owned(), b"ours".to_vec()), ("a".to_owned(), b"ours".to_vec())];
     let error = write_set(folder.path(), "run", &set, &[]).unwrap_err().to_string();
-    assert!(error.contains("a was put there meanwhile") && !at("b").exists(), "{error}");
+    assert!(
+        error.contains("a: something else has been put there")
+            && error.contains("is in b.1, a.1")
+            && !at("b").exists(),
+        "{error}"
+    );
 }
 
 #[test]
@@ -273,4 +310,48 @@ fn a_users_file_of_a_locks_name_is_no_lock() {
     assert_eq!(std::fs::read(&notes).unwrap(), b"my notes");
     // A folder in which nothing can be made is told, and not tried for ever.
     FolderLock::take(Path::new("/proc")).unwrap_err();
+}
+
+/// Whoever removes the file of a lock lets others in: then what they write is not replaced, and their lock stays.
+#[test]
+fn a_lock_that_is_removed_is_noticed() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let set = |text: &str| vec![("a".to_owned(), text.as_bytes().to_vec())];
+    let first = FileLock::take(&at("log")).unwrap();
+    let mut whole = FolderLock::take(folder.path()).unwrap();
+    whole.claim(folder.path(), &["a".to_owned()]);
+    std::fs::remove_file(at(".wordline.lock")).unwrap();
+    std::fs::remove_file(at(".wordline-log.lock")).unwrap();
+    // Nobody is there: what was claimed is as it was.
+    replace(&at("log"), b"ours").unwrap();
+    write_set(folder.path(), "run", &set("ours"), &[]).unwrap();
+    for (name, at) in
+        [(".wordline.lock", at(".wordline.lock")), (".wordline-log.lock", at(".wordline-log.lock"))]
+    {
+        std::fs::write(&at, "process 1 on here").unwrap();
+        let error = if name == ".wordline.lock" {
+            write_set(folder.path(), "run", &set("new"), &[]).unwrap_err().to_string()
+        } else {
+            replace(&folder.path().join("log"), b"new").unwrap_err().to_string()
+        };
+        assert!(error.contains(&format!("{name} was removed, and another run is writing")), "{error}");
+    }
+    assert_eq!(
+        (std::fs::read(at("log")).unwrap(), std::fs::read(at("a")).unwrap()),
+        (b"ours".to_vec(), b"ours".to_vec())
+    );
+    drop((first, whole));
+    assert!(at(".wordline.lock").exists() && at(".wordline-log.lock").exists(), "they are not ours");
+}
+
+#[test]
+fn links_in_a_circle_are_not_replaced() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink("one", at("two")).unwrap();
+    std::os::unix::fs::symlink("two", at("one")).unwrap();
+    let error = replace(&at("one"), b"ours").unwrap_err().to_string();
+    assert!(error.contains("symbolic links (os error 40)"), "{error}");
+    assert!(at("one").is_symlink() && at("two").is_symlink());
 }

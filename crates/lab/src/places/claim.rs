@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use super::Kind;
-use crate::files::{FileLock, FolderLock, Replacement, note, owned};
+use crate::files::{FileLock, FolderLock, Replacement, note, owned, replaceable};
 use crate::job::JobError;
 
 /// How the user says that earlier results may be replaced, as a message names it.
@@ -108,6 +108,11 @@ pub fn check_folder(folder: &Path, place: &str, set: &Set<'_>, force: Force) -> 
         let (what, name_of_force) = (&set.what, force.name);
         let found = format!("{name}, which would be replaced and is no part of {what}");
         return Err(refused(&found, &format!("another folder ({name_of_force} does not replace it)")));
+    }
+    if let Some((name, error)) =
+        there.iter().find_map(|name| Some((name, replaceable(&folder.join(name)).err()?)))
+    {
+        return Err(refused(&format!("{name}, which cannot be replaced: {error}"), "another folder"));
     }
     if !there.is_empty() && !force.is_given {
         return Err(refused(&set.what, &format!("another folder, or {} to replace that", force.name)));

@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::{closed, fresh_path, generator, run, small_drive, soaked};
-use lab::files::FolderLock;
+use lab::files::{FolderLock, Replacement};
 use lab::{DriveCache, Failure, Overwrite, Preconditioning, RunResult, RunSpec, Stop, run_prepared};
 use serde_json::{Value, json};
 use ssd::Drive;
@@ -448,14 +448,15 @@ fn what_a_dead_process_left_goes() {
     let (kept, path, _) = filled("shared-left");
     fs::remove_file(&path).unwrap();
     let folder = path.parent().unwrap();
-    let of = |process: u32| folder.join(format!(".wordline-{process}-0.part"));
-    let mut child = Command::new("true").spawn().unwrap();
-    let dead = of(child.id());
-    child.wait().unwrap();
-    let alive = of(std::os::unix::process::parent_id());
+    let alive = Replacement::create(&folder.join("other")).unwrap();
+    let parts = || fs::read_dir(folder).unwrap().map(|at| at.unwrap().path()).collect::<Vec<_>>();
+    let [living] = &parts()[..] else { panic!("{:?}", parts()) };
+    let name = living.file_name().unwrap().to_str().unwrap();
+    // Of this machine, and nobody has it locked.
+    let dead = folder.join(format!("{}dead.part", &name[..=name.rfind('-').unwrap()]));
     fs::write(&dead, "half").unwrap();
-    fs::write(&alive, "half").unwrap();
     assert!(!measured(&kept).preconditioning.kept);
-    assert_eq!((dead.exists(), alive.exists(), path.exists()), (false, true, true));
+    assert_eq!((dead.exists(), living.exists(), path.exists()), (false, true, true));
     assert_eq!(kept.take_remarks(), [""; 0]);
+    drop(alive);
 }

@@ -230,6 +230,8 @@ fn failed(error: &lab::RunError, interrupt: &Interrupt) -> Failure {
         (lab::Failure::Log(lost), Some(result)) if interrupt.stop.is_asked() => {
             format!("{}\n{lost}", measured(result))
         }
+        // Such as a pipe that nobody has read since.
+        _ if interrupt.stop.is_asked() => error.to_string(),
         _ => return Failure::from(error),
     };
     Failure::Interrupted { signal: interrupt.signal(), message }
