@@ -9,8 +9,8 @@ use crate::failure::Failure;
 /// What is required.
 #[derive(Args, Debug)]
 pub struct RequireArgs {
-    /// Exit with code 3 unless this holds: steady, not-overloaded, complete, no-failures, or a metric of `wordline
-    /// compare` and its limit, such as read_latency_p99<300us (comma-separated)
+    /// Exit with code 3 unless this holds: steady, not-overloaded, one-regime, complete, no-failures, or a metric of
+    /// `wordline compare` and its limit, such as read_latency_p99<300us (comma-separated)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     require: Vec<String>,
 }

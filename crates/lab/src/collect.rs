@@ -10,7 +10,9 @@ use crate::migration::MigrationWork;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
 use crate::policies::ExternalPolicy;
+use crate::problems;
 use crate::process::peak_rss_bytes;
+use crate::regimes;
 use crate::remarks;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
@@ -251,12 +253,14 @@ fn in_flight_mean(meter: &Meter) -> Option<f64> {
 }
 
 impl Facts<'_> {
-    /// What the drive has counted, which must agree with itself, as must what was measured of requests.
-    fn checked_stats(&self) -> Stats {
+    /// What the drive has counted, which must agree with itself, as must what was measured of requests; and of it, what
+    /// its flash has done.
+    fn checked_work(&self) -> (Stats, FlashWork) {
         KINDS.iter().for_each(|&op| self.meter.kind(op).check());
         let stats = self.drive.stats();
         stats.check().unwrap_or_else(|wrong| panic!("the drive's counts do not agree: {wrong}"));
-        stats
+        let flash = FlashWork::of(&stats);
+        (stats, flash)
     }
 
     /// The keys of the drive, the run and the workload.
@@ -336,8 +340,7 @@ impl RunResult {
     /// The same without what must be known to read it.
     fn counted(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
-        let stats = facts.checked_stats();
-        let flash = FlashWork::of(&stats);
+        let (stats, flash) = facts.checked_work();
         RunResult {
             format: FORMAT,
             name: spec.name.clone(),
@@ -401,6 +404,7 @@ impl RunResult {
             requests_per_cpu_second: ratio(served.completed as f64, cost.cpu.as_secs_f64()),
             peak_rss_bytes: peak_rss_bytes(),
             verdict: Verdict::default(),
+            changes: Vec::new(),
             remarks: of_workload,
         }
     }
@@ -408,6 +412,11 @@ impl RunResult {
     /// The same with what must be known to read it.
     fn remarked(mut self, facts: &Facts<'_>) -> Self {
         self.verdict = judge::of(facts, &self);
+        // Requests that come by a clock make throughput, unless the drive is too slow for them.
+        let is_the_drives = facts.spec.loop_mode != LoopMode::Open || problems::is_overloaded(&self);
+        if self.takes_time() {
+            self.changes = regimes::of(facts.series, facts.meter.windows(), is_the_drives);
+        }
         self.remarks.extend(remarks::of(facts, &self));
         self
     }

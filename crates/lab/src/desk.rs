@@ -354,7 +354,7 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
             members.restart(self.drive.now());
         }
         if let Some(series) = &mut self.books.series {
-            series.restart(self.drive.now());
+            series.restart(&self.drive);
         }
         let Some(more) = self.books.more.as_deref_mut() else { return };
         if let Some(tail) = &mut more.tail {

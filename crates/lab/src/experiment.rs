@@ -334,18 +334,11 @@ impl Before {
             failure: failure.as_ref(),
             was_used: self.was_used,
             was_read_only: self.was_read_only,
+            series: series.as_ref(),
             versions: versions.as_ref(),
         };
-        let result = RunResult {
-            jobs,
-            members,
-            series,
-            tail,
-            stalls,
-            fio,
-            requests,
-            ..RunResult::collect(&facts, remarks)
-        };
+        let collected = RunResult::collect(&facts, remarks);
+        let result = RunResult { jobs, members, series, tail, stalls, fio, requests, ..collected };
         match failure {
             None => Ok(result),
             Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),

@@ -4,6 +4,7 @@ use crate::books::Served;
 use crate::error::Failure;
 use crate::meter::Meter;
 use crate::precondition::Preconditioned;
+use crate::series::TimeSeries;
 use crate::spec::RunSpec;
 use crate::versions::Versions;
 use ssd::DriveConfig;
@@ -25,6 +26,8 @@ pub(crate) struct Facts<'a> {
     pub was_used: bool,
     /// Whether it took no writes then.
     pub was_read_only: bool,
+    /// Time series, if there are any.
+    pub series: Option<&'a TimeSeries>,
     /// Versions of files, if they are to be told.
     pub versions: Option<&'a Versions>,
 }

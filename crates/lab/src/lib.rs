@@ -73,6 +73,7 @@ pub mod precondition;
 pub mod problems;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]
 pub mod process;
+pub mod regimes;
 mod remarks;
 pub mod report;
 pub mod reproduce;

@@ -1,6 +1,7 @@
 //! A result in a line.
 
 use crate::number::{digits, duration, si};
+use crate::regimes;
 use crate::result::RunResult;
 
 /// Throughput, the 99th percentile of reads, write amplification, and what bounds the run.
@@ -23,7 +24,11 @@ pub(crate) fn line(result: &RunResult) -> String {
         "" => String::new(),
         text => format!("; {text}"),
     };
-    format!("in short: {}{verdict}\n", parts.join(", "))
+    let regimes = match &result.changes[..] {
+        [] => String::new(),
+        changes => format!("; several regimes: {}", regimes::text(changes)),
+    };
+    format!("in short: {}{verdict}{regimes}\n", parts.join(", "))
 }
 
 /// The line and what must be known to read it.

@@ -18,6 +18,13 @@ pub(crate) struct Window {
     pub latency: u64,
 }
 
+impl Window {
+    /// Their latencies together, in ns, up to a step for each too short.
+    pub fn latency_ns(&self) -> u64 {
+        self.latency << LATENCY_LOG2
+    }
+}
+
 /// All of them, from the start of the measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
@@ -70,7 +77,6 @@ impl Windows {
     }
 
     /// The length of a window; ns.
-    #[cfg(test)]
     pub fn length_ns(&self) -> u64 {
         1 << self.log2
     }

@@ -39,6 +39,11 @@ impl Reading {
         at.and_then(|at| self.totals.get(at)).copied().unwrap_or(0)
     }
 
+    /// Mapping units in a drive's buffer whose data is not in flash yet and not on its way.
+    pub fn dirty_units_of(drive: &Drive) -> u32 {
+        drive.state.host.dirty_units()
+    }
+
     /// Looks at a drive anew. The first look allocates.
     pub fn take(&mut self, drive: &Drive) {
         let (state, now) = (&drive.state, drive.now());

@@ -3,6 +3,7 @@
 use super::room::{Room, number};
 use super::{Run, maps};
 use crate::columns::Table;
+use crate::regimes::Change;
 use serde_json::{Value, json};
 use ssd::Reading;
 use ssd::flash::op::Cause;
@@ -120,11 +121,18 @@ pub(super) fn over_time(run: &Run, room: Room) -> Value {
     json!({
         "interval": interval,
         "end": end,
+        "changes": changes(run),
         "charts": drawn,
         "counters_at": at,
         "counters": counters,
         "use": maps::used(run, room),
     })
+}
+
+/// When the run changed for good, and what, in words.
+fn changes(run: &Run) -> Vec<Value> {
+    let told = |change: &Change| json!({ "at": change.at_ns as f64 / 1e9, "text": change.text() });
+    run.result.changes.iter().map(told).collect()
 }
 
 fn of(value: Option<f64>) -> Value {
@@ -167,14 +175,17 @@ fn by_cause(values: impl Fn(&str) -> Vec<Option<f64>>) -> Vec<Line> {
 
 fn charts(series: &Series<'_>) -> Vec<Chart> {
     const WRITTEN: &str = "host.written_bytes";
+    // Earlier tables have neither.
+    let known = |name: &'static str, before| if series.table.values(name).is_some() { name } else { before };
+    let left = known("bytes_left_buffer", WRITTEN);
     let chart = |key, title, unit, lines| chart(series, key, title, unit, lines);
     let log = |key, title, kind| Chart { log: true, ..chart(key, title, "ns", latencies(series, kind)) };
     let throughput =
         vec![line("read", BLUE, series.rate("host.read_bytes")), line("written", RED, series.rate(WRITTEN))];
     let requests =
         vec![line("reads", BLUE, series.rate("reads")), line("writes", RED, series.rate("writes"))];
-    let starts = series.windows(WRITTEN);
-    let shares = by_cause(|name| series.ratio(&starts, name, WRITTEN));
+    let starts = series.windows(left);
+    let shares = by_cause(|name| series.ratio(&starts, name, left));
     let programmed = by_cause(|name| series.rate(name));
     let one = |name: &str, colour, column: &str| vec![line(name, colour, series.column(column))];
     let all = [
@@ -184,8 +195,18 @@ fn charts(series: &Series<'_>) -> Vec<Chart> {
         log("write_latency", "Latency of writes", "write"),
         Chart { stacked: true, starts, ..chart("amplification", "Write amplification by cause", "", shares) },
         Chart { stacked: true, ..chart("programmed", "Programmed to flash, by cause", "B/s", programmed) },
-        chart("commands", "Commands in the drive", "", one("commands", BLUE, "commands")),
-        chart("dirty", "Dirty units in the buffer", "", one("units", ORANGE, "dirty_units")),
+        chart(
+            "commands",
+            "Commands in the drive",
+            "",
+            one("commands", BLUE, known("commands_mean", "commands")),
+        ),
+        chart(
+            "dirty",
+            "Dirty units in the buffer",
+            "",
+            one("units", ORANGE, known("dirty_units_mean", "dirty_units")),
+        ),
         chart("free", "Free blocks", "", one("blocks", GREY, "free_blocks")),
     ];
     // A chart of nothing is none.

@@ -198,6 +198,23 @@
     const next = number + 1 < at.length ? at[number + 1] * run.time.interval : run.time.end;
     return [row * run.time.interval, next];
   });
+  // Where the run changed for good: a broken line from top to bottom.
+  const drawChanges = (u, changes) => {
+    const { left, top, width, height } = u.bbox;
+    u.ctx.save();
+    u.ctx.strokeStyle = getComputedStyle(u.root).color;
+    u.ctx.lineWidth = devicePixelRatio;
+    u.ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+    for (const { at } of changes) {
+      const x = u.valToPos(at, "x", true);
+      if (x < left || x > left + width) continue;
+      u.ctx.beginPath();
+      u.ctx.moveTo(x, top);
+      u.ctx.lineTo(x, top + height);
+      u.ctx.stroke();
+    }
+    u.ctx.restore();
+  };
   const drawTime = (place, run, told, group) => {
     const columns = told.columns.map(held);
     const sums = told.stacked ? stacked(columns) : columns;
@@ -214,6 +231,7 @@
     const marks = (u, marks) => marks.map(mark => mark === null ? null : show(mark, told.unit));
     const chart = put(place, timeOptions(series, yScale(group, told.log), {
       legend: true, axis: { values: marks, ...(told.log ? { splits: logMarks(5) } : {}) },
+      hooks: { draw: [u => drawChanges(u, run.time.changes)] },
     }),
       [drawn.x, ...order.map(number => drawn.columns[number])], 190);
     chart.root.dataset.chart = told.key;

@@ -8,13 +8,14 @@ mod require;
 pub use require::{Requirements, WrongRequirement};
 
 use crate::number::count;
+use crate::regimes;
 use crate::result::RunResult;
 use serde::Serialize;
 
 /// A reason not to take a result's numbers as they stand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Its short name: `incomplete`, `failed_requests`, `overloaded`, `not_steady`.
+    /// Its short name: `incomplete`, `failed_requests`, `overloaded`, `several_regimes`, `not_steady`.
     pub name: &'static str,
     /// What is wrong, in a sentence.
     pub text: String,
@@ -36,11 +37,20 @@ pub fn problems(result: &RunResult) -> Vec<Problem> {
         let text = format!("{} requests failed", count(result.requests_failed));
         all.push(Problem::new("failed_requests", text));
     }
-    if result.verdict.state == OVERLOADED {
+    if is_overloaded(result) {
         all.push(Problem::new("overloaded", result.verdict.text.clone()));
+    }
+    if !result.changes.is_empty() {
+        let text = format!("several regimes: {}", regimes::text(&result.changes));
+        all.push(Problem::new("several_regimes", text));
     }
     all.extend(unsteady(result).map(|text| Problem::new("not_steady", text)));
     all
+}
+
+/// Whether requests came faster than they were served.
+pub(crate) fn is_overloaded(result: &RunResult) -> bool {
+    result.verdict.state == OVERLOADED
 }
 
 /// The verdict on a run whose requests come faster than they are served.

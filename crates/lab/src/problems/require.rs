@@ -3,12 +3,13 @@
 use super::{OVERLOADED, unsteady};
 use crate::compare::{is_time, scalar_keys, scalars};
 use crate::number::{digits, duration};
+use crate::regimes;
 use crate::result::RunResult;
 use ssd::config;
 use std::fmt;
 
 /// Requirements without a number.
-const WORDS: [&str; 4] = ["steady", "not-overloaded", "complete", "no-failures"];
+const WORDS: [&str; 5] = ["steady", "not-overloaded", "one-regime", "complete", "no-failures"];
 /// A sign, and whether a number stands so to its limit.
 type Comparison = (&'static str, fn(f64, f64) -> bool);
 /// How a number may stand to its limit; longer signs first.
@@ -83,6 +84,7 @@ impl Requirement {
                     "not-overloaded" => {
                         (result.verdict.state == OVERLOADED).then(|| result.verdict.text.clone())
                     }
+                    "one-regime" => (!result.changes.is_empty()).then(|| regimes::text(&result.changes)),
                     "complete" => (!result.is_complete()).then(|| result.ended.clone()),
                     _ => (result.requests_failed > 0).then(|| format!("{} failed", result.requests_failed)),
                 };

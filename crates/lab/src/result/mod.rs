@@ -20,6 +20,7 @@ use crate::lifetime::Lifetime;
 use crate::modes::{HostWork, WearingWeight};
 use crate::policies::ExternalPolicy;
 use crate::precondition::Preconditioned;
+use crate::regimes::Change;
 use crate::series::TimeSeries;
 use crate::settings::Settings;
 use crate::stalls::Stalls;
@@ -178,6 +179,10 @@ pub struct RunResult {
     /// What bounds the run.
     #[serde(default)]
     pub verdict: Verdict,
+    /// Where throughput, latency or write amplification changed for good, in the order of time: then their means over
+    /// the run are those of several regimes. Empty if they did not.
+    #[serde(default)]
+    pub changes: Vec<Change>,
     /// Latency from arrival to completion.
     pub latency_ns: Latencies,
     /// Stalls: periods in which requests waited and nothing completed. None if no time is simulated.

@@ -6,7 +6,8 @@
 //!
 //! - **Memory.** For each interval [`STEPS`] x 2 counts of 32 bits and the drive's counts, 64 bits each: 11 KB
 //!   with 16 dies; 20 MB at most in all ([`BYTES_MOST`]).
-//! - **Error.** Percentiles are up to 1/32 too long; all else is exact.
+//! - **Error.** Percentiles are up to 1/32 too long, and how full the buffer was is the mean of [`LOOKS`] looks; all
+//!   else is exact.
 
 mod table;
 
@@ -24,8 +25,16 @@ const FIRST_NS: u64 = 1_000_000; // [A]
 const BYTES_MOST: usize = 20_000_000; // [A]
 /// Kinds of requests whose latencies are told: reads and writes.
 const KINDS: usize = 2;
-/// Values of a reading beside its totals, dies and channels: pages by cause, then what stands at its time.
-const OTHERS: usize = CAUSES + 3;
+/// Values of a reading beside its totals, dies and channels: pages by cause, then what stands at its time, then how
+/// many units were dirty at all looks together.
+const OTHERS: usize = CAUSES + 4;
+/// Looks at the buffer in each interval.
+const LOOKS: u64 = 8; // [A]
+
+/// Looks that would be made in that time if they were as close as the first.
+fn looks_in(ns: u64) -> u64 {
+    ns / (FIRST_NS / LOOKS)
+}
 
 /// The requests of an interval.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +45,8 @@ struct Requests {
     counts: [u64; KINDS],
     /// The shortest and the longest of each; ns.
     spread_ns: [(u64, u64); KINDS],
+    /// How long all commands that were in the drive were in it, within this interval; ns.
+    inside_ns: u64,
 }
 
 /// Before any request.
@@ -43,7 +54,7 @@ const NO_SPREAD: (u64, u64) = (u64::MAX, 0);
 
 impl Requests {
     fn none(slot: usize) -> Self {
-        Requests { slot, counts: [0; KINDS], spread_ns: [NO_SPREAD; KINDS] }
+        Requests { slot, counts: [0; KINDS], spread_ns: [NO_SPREAD; KINDS], inside_ns: 0 }
     }
 
     /// The steps that may hold something of a kind.
@@ -62,8 +73,10 @@ impl Requests {
 pub(crate) struct Series {
     since: SimTime,
     interval_ns: u64,
-    /// When the interval ends that is under way.
+    /// When the drive is looked at next: the interval under way may end then.
     pub until: SimTime,
+    /// When the interval under way began.
+    begun: SimTime,
     /// Intervals that there is room for, an even number.
     most: usize,
     /// Intervals that are over.
@@ -76,6 +89,12 @@ pub(crate) struct Series {
     /// Values of each.
     width: usize,
     reading: Reading,
+    /// Dirty units when the measurement began.
+    dirty_before: u32,
+    /// Dirty units of all looks together, each as often as the first looks would have been made until the next.
+    dirty_sum: u64,
+    /// The run is over: the last interval ended with it.
+    is_over: bool,
 }
 
 impl Series {
@@ -89,21 +108,27 @@ impl Series {
         Series {
             since: reading.at,
             interval_ns: FIRST_NS,
-            until: SimTime(reading.at.0 + FIRST_NS),
+            until: SimTime(reading.at.0 + FIRST_NS / LOOKS),
+            begun: reading.at,
             most,
             over: 0,
             steps: vec![0; most * KINDS * STEPS],
             requests: (0..most).map(Requests::none).collect(),
             said: vec![0; most * width],
             width,
+            dirty_before: reading.dirty_units,
+            dirty_sum: 0,
+            is_over: false,
             reading,
         }
     }
 
     /// Forgets everything: the measurement begins now.
-    pub fn restart(&mut self, now: SimTime) {
-        (self.since, self.interval_ns, self.over) = (now, FIRST_NS, 0);
-        self.until = SimTime(now.0 + FIRST_NS);
+    pub fn restart(&mut self, drive: &Drive) {
+        let now = drive.now();
+        (self.since, self.begun, self.interval_ns, self.over) = (now, now, FIRST_NS, 0);
+        self.until = SimTime(now.0 + FIRST_NS / LOOKS);
+        (self.dirty_before, self.dirty_sum) = (Reading::dirty_units_of(drive), 0);
         for at in 0..self.most {
             self.empty(at);
         }
@@ -119,6 +144,11 @@ impl Series {
     /// A request completed, in the interval that is under way.
     #[inline]
     pub fn record(&mut self, completion: &Completion) {
+        let requests = &mut self.requests[self.over];
+        requests.inside_ns += completion.completed.since(completion.submitted.max(self.begun));
+        if completion.submitted < self.begun {
+            self.record_before(completion.submitted.max(self.since));
+        }
         let kind = match completion.op {
             OpCode::Read => 0,
             OpCode::Write => 1,
@@ -135,18 +165,47 @@ impl Series {
         (*shortest, *longest) = ((*shortest).min(latency), (*longest).max(latency));
     }
 
-    /// Time has come to the end of an interval: what the drive says now is what it said then. In those that have gone
-    /// by since nothing happened.
+    /// A command was in the drive from then on, in intervals that are over.
+    fn record_before(&mut self, submitted: SimTime) {
+        let mut end = self.begun;
+        for requests in self.requests[..self.over].iter_mut().rev() {
+            let begun = SimTime(end.0 - self.interval_ns);
+            requests.inside_ns += end.since(submitted.max(begun));
+            if submitted >= begun {
+                break;
+            }
+            end = begun;
+        }
+    }
+
+    /// Time has come to a look, or to the end of an interval: what the drive says now is what it said then. In those
+    /// that have gone by since nothing happened.
     #[cold]
     pub fn turn(&mut self, drive: &Drive) {
-        self.reading.take(drive);
-        while self.reading.at >= self.until {
-            self.close();
-            if self.over == self.most {
-                self.merge();
+        let (now, dirty) = (drive.now(), u64::from(Reading::dirty_units_of(drive)));
+        let mut is_read = false;
+        while now >= self.until {
+            self.dirty_sum += dirty * looks_in(self.interval_ns / LOOKS);
+            if self.until.since(self.begun) >= self.interval_ns {
+                if !std::mem::replace(&mut is_read, true) {
+                    self.reading.take(drive);
+                }
+                self.end_interval();
             }
-            self.until = SimTime(self.since.0.saturating_add((self.over as u64 + 1) * self.interval_ns));
+            let looks = self.until.since(self.begun) * LOOKS / self.interval_ns;
+            let next = (looks + 1) * (self.interval_ns / LOOKS);
+            self.until = SimTime(self.begun.0.saturating_add(next));
         }
+    }
+
+    /// The interval under way is over, and the next begins.
+    fn end_interval(&mut self) {
+        self.close();
+        if self.over == self.most {
+            self.merge();
+        }
+        self.begun = SimTime(self.since.0 + self.over as u64 * self.interval_ns);
+        self.until = self.until.max(self.begun);
     }
 
     /// The interval under way is over.
@@ -155,7 +214,7 @@ impl Series {
         let Reading {
             totals, programmed_pages, free_blocks, dirty_units, commands, dies, channels_ns, ..
         } = &self.reading;
-        let standing = [*free_blocks, u64::from(*dirty_units), u64::from(*commands)];
+        let standing = [*free_blocks, u64::from(*dirty_units), u64::from(*commands), self.dirty_sum];
         let all = totals
             .iter()
             .chain(programmed_pages)
@@ -193,6 +252,7 @@ impl Series {
             let ((shortest, longest), (least, most)) = (sum.spread_ns[kind], more.spread_ns[kind]);
             sum.spread_ns[kind] = (shortest.min(least), longest.max(most));
         }
+        sum.inside_ns += more.inside_ns;
         self.requests[at] = sum;
     }
 
@@ -201,13 +261,23 @@ impl Series {
         TimeSeries::of(self, drive)
     }
 
-    /// The run is over. The last interval ends with it.
+    /// The run is over. The last interval ends with it, and is longer than the others rather than shorter.
     pub fn finish(mut self, drive: &Drive) -> TimeSeries {
         self.turn(drive);
-        let begun = self.since.0 + self.over as u64 * self.interval_ns;
-        let something = self.requests[self.over].counts != [0; KINDS] || self.reading.at.0 > begun;
+        self.reading.take(drive);
+        self.is_over = true;
+        let left = self.reading.at.since(self.begun);
+        let something = self.requests[self.over].counts != [0; KINDS] || left > 0;
         if something {
+            let since_look = self.interval_ns / LOOKS - self.until.since(self.reading.at);
+            self.dirty_sum += u64::from(self.reading.dirty_units) * looks_in(since_look);
             self.close();
+            if self.over > 1 && left < self.interval_ns {
+                self.add_second(self.over - 2);
+                let width = self.width;
+                self.said.copy_within((self.over - 1) * width..self.over * width, (self.over - 2) * width);
+                self.over -= 1;
+            }
         }
         TimeSeries::of(&self, drive)
     }

@@ -1,6 +1,6 @@
 //! Time series as tables: one of the run, one of its dies, one of its channels.
 
-use super::{KINDS, OTHERS, Series};
+use super::{KINDS, OTHERS, Series, looks_in};
 use crate::columns::{Column, Table, Values};
 use crate::steps::{STEPS, quantile};
 use ssd::counters::Counter;
@@ -85,8 +85,12 @@ fn columns() -> Vec<SeriesColumn> {
     }
     all.push(column("commands", "commands", "In the drive at the end of the interval"));
     all.push(column("dirty_units", "units", "In the buffer then, not in flash nor on the way there"));
+    all.push(column("commands_mean", "", "Commands in the drive, on average over the interval"));
+    all.push(column("dirty_units_mean", "", "Dirty units in the buffer, on average over eight looks"));
     all.push(column("free_blocks", "blocks", "Free then, in all lanes; superblocks count as one"));
-    all.push(column("write_amplification", "", "Bytes programmed divided by bytes written by the host"));
+    let left = "Bytes written by the host that left the buffer: sent to flash, or overwritten or trimmed before that";
+    all.push(column("bytes_left_buffer", "bytes", left));
+    all.push(column("write_amplification", "", "Bytes programmed divided by bytes that left the buffer"));
     for cause in Cause::ALL {
         let doc = format!("Bytes programmed for {}, counting whole pages", cause.name());
         all.push(column(format!("bytes_programmed.{}", cause.name()), "bytes", doc));
@@ -128,20 +132,36 @@ impl TimeSeries {
             let (before, after) = (row.checked_sub(1).map_or(&none[..], said), said(row));
             let between = Between { before, after };
             let start = row as u64 * series.interval_ns;
-            let end = (start + series.interval_ns).min(series.reading.at.since(series.since));
+            let end = match series.is_over && row + 1 == series.over {
+                true => series.reading.at.since(series.since),
+                false => start + series.interval_ns,
+            };
             let mut values = vec![SeriesValue::Number(start), SeriesValue::Number(end)];
             for kind in 0..KINDS {
                 values.extend(of_requests(series, row, kind));
             }
             let totals = counters.len();
             let [free, dirty, commands] = [0, 1, 2].map(|at| after[totals + CAUSES + at]);
-            values.extend([commands, dirty, free].map(SeriesValue::Number));
+            let inside = series.requests[row].inside_ns as f64 / (end - start).max(1) as f64;
+            let looks = looks_in(end - start);
+            let dirty_looks = between.gained(totals + CAUSES + 3) as f64 / looks.max(1) as f64;
+            let dirty_mean = if looks > 0 { dirty_looks } else { dirty as f64 };
+            values.extend([commands, dirty].map(SeriesValue::Number));
+            values.extend([inside, dirty_mean].map(SeriesValue::Ratio));
+            values.push(SeriesValue::Number(free));
             let programmed: Vec<u64> =
                 (0..CAUSES).map(|cause| between.gained(totals + cause) * page_bytes).collect();
-            let written = between.gained(written);
-            values.push(match written {
+            // What was dirty before and is not any more has left, too.
+            let dirty_before = row
+                .checked_sub(1)
+                .map_or(u64::from(series.dirty_before), |row| said(row)[totals + CAUSES + 1]);
+            let left = i128::from(between.gained(written))
+                + (i128::from(dirty_before) - i128::from(dirty)) * i128::from(stats.unit_bytes);
+            let left = u64::try_from(left).unwrap_or(0);
+            values.push(SeriesValue::Number(left));
+            values.push(match left {
                 0 => SeriesValue::Nothing,
-                _ => SeriesValue::Ratio(programmed.iter().sum::<u64>() as f64 / written as f64),
+                _ => SeriesValue::Ratio(programmed.iter().sum::<u64>() as f64 / left as f64),
             });
             values.extend(programmed.into_iter().map(SeriesValue::Number));
             let counted = counters.iter().enumerate().map(|(at, counter)| between.counter(at, counter));

@@ -165,7 +165,11 @@ impl Folder {
     pub fn tell(&self, told: &SweepTold<'_>) -> Result<(), ReportError> {
         // Tables alone would be no sweep that could go on.
         if !self.path.join(NAME).exists() {
-            return Err(ReportError::new(&self.path, "write", "it was moved or removed since the sweep began"));
+            return Err(ReportError::new(
+                &self.path,
+                "write",
+                "it was moved or removed since the sweep began",
+            ));
         }
         write_set(&self.path, KIND, &told.files(), &SweepTold::figures()).map(drop)
     }

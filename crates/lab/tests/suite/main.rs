@@ -17,6 +17,7 @@ mod parquet;
 mod plots;
 mod policies;
 mod precondition;
+mod regimes;
 mod reports;
 mod reproduce;
 mod results;

@@ -62,6 +62,14 @@ fn adds_up(result: &RunResult, what: &str) {
     }
 }
 
+fn ratios<'a>(series: &'a TimeSeries, name: &str) -> impl Iterator<Item = Option<f64>> + 'a {
+    let at = series.column(name).unwrap();
+    series.rows.iter().map(move |row| match row[at] {
+        SeriesValue::Ratio(ratio) => Some(ratio),
+        _ => None,
+    })
+}
+
 fn sampled(config: &DriveConfig, requests: u64, spec: RunSpec, samples: u32) -> RunResult {
     run(config, &generator(requests, MIX), &RunSpec { samples, ..spec })
 }
@@ -102,8 +110,54 @@ fn intervals_become_longer_and_nothing_is_lost() {
         let fine = numbers(series[0], name);
         for coarse in &series[1..] {
             let each = (coarse.interval_ns / series[0].interval_ns) as usize;
-            let together: Vec<u64> = fine.chunks(each).map(|part| part.iter().sum()).collect();
+            let mut together: Vec<u64> = fine.chunks(each).map(|part| part.iter().sum()).collect();
+            // The last is longer than the others, not shorter.
+            if together.len() > coarse.rows.len() {
+                let rest = together.pop().unwrap();
+                *together.last_mut().unwrap() += rest;
+            }
             assert_eq!(numbers(coarse, name), together, "{name}");
+        }
+    }
+}
+
+/// What stands on average is what Little's law says of the run; the last interval is a whole one; and write
+/// amplification is that of the run, whatever the buffer keeps back meanwhile.
+#[test]
+fn averages_over_time_are_those_of_the_run() {
+    let timed = "read_percent = 30\narrival = \"poisson\"\nrate_iops = 20000";
+    for samples in [7, 60, 1_000] {
+        let closed = sampled(&small_drive(), 20_000, closed(24), samples);
+        let open = run(&small_drive(), &generator(6_000, timed), &RunSpec { samples, ..open() });
+        for result in [closed, open] {
+            let series = result.series.as_ref().unwrap();
+            let lengths: Vec<u64> = numbers(series, "end_ns")
+                .iter()
+                .zip(numbers(series, "start_ns"))
+                .map(|(end, start)| end - start)
+                .collect();
+            let shortest = lengths.iter().min().unwrap();
+            assert!(lengths.len() == 1 || *shortest == series.interval_ns, "{lengths:?}");
+            let inside: f64 = ratios(series, "commands_mean")
+                .zip(&lengths)
+                .map(|(mean, &ns)| mean.unwrap() * ns as f64)
+                .sum();
+            let (found, told) = (inside / result.simulated_ns as f64, result.in_flight_mean.unwrap());
+            assert!((found / told - 1.0).abs() < 1e-6, "{samples}: {found} commands, {told}");
+            let dirty: Vec<f64> = ratios(series, "dirty_units_mean").map(Option::unwrap).collect();
+            assert!(
+                dirty.iter().any(|mean| *mean > 0.0) && dirty.iter().all(|mean| *mean <= 1e4),
+                "{dirty:?}"
+            );
+            let left = numbers(series, "bytes_left_buffer");
+            let written = ratios(series, "write_amplification").zip(&left);
+            let programmed: f64 = written.map(|(ratio, &left)| ratio.unwrap_or(0.0) * left as f64).sum();
+            let all: u64 = numbers(series, "bytes_programmed.host").iter().sum();
+            assert!(programmed >= all as f64 * 0.999_999, "{programmed} of {all} in all");
+            // Data goes to flash in whole pages, and what is under way at an interval's end is a page for each die.
+            let host = numbers(series, "bytes_programmed.host");
+            let over = host.iter().zip(&left).map(|(host, left)| host.saturating_sub(*left)).max().unwrap();
+            assert!(over <= 4 * 65_536, "{over} bytes more than left the buffer: {host:?}, {left:?}");
         }
     }
 }

@@ -167,7 +167,7 @@ impl Host {
 
     /// Mapping units in the buffer whose data is not in flash yet and not on its way.
     pub fn dirty_units(&self) -> u32 {
-        self.slots.staging.dirty()
+        self.slots.staging.unsent()
     }
 
     /// Slots that hold data not in flash.

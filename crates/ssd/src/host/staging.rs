@@ -286,6 +286,11 @@ impl Staging {
         self.unclean.iter().sum()
     }
 
+    /// Slots whose data is neither in flash nor on its way there.
+    pub fn unsent(&self) -> u32 {
+        self.unclean().saturating_sub(self.changes[SlotState::Programming as usize])
+    }
+
     /// The dirty slot to flush next.
     #[inline]
     pub fn oldest_dirty(&self) -> SlotId {
