@@ -5,6 +5,7 @@
 
 use crate::error::ReportError;
 use crate::rows::{Cell, Column, Rows};
+use crate::stop::Stop;
 use crate::versions::Kept;
 use serde::Serialize;
 use ssd::ftl::sanitize;
@@ -155,13 +156,13 @@ impl Thief<'_> {
 }
 
 /// Looks at every page of a drive's chips so many minutes after now. With what a run has kept of its versions, finds
-/// are told as such; then `file` leaves that file's alone.
+/// are told as such; then `file` leaves that file's alone. Whoever asks to stop gets what was found until then.
 pub fn look(
     drive: &Drive,
     config: &DriveConfig,
     minutes: u64,
-    kept: Option<&[Kept]>,
-    file: Option<u32>,
+    (kept, file): (Option<&[Kept]>, Option<u32>),
+    stop: &Stop,
 ) -> (Forensics, Vec<Find>) {
     let policy = sanitize::Policy::build(&config.sanitize);
     let thief = Thief {
@@ -183,8 +184,8 @@ pub fn look(
         file,
         ..Forensics::default()
     };
-    let finds: Vec<Find> =
-        (0..drive.contents().units()).filter_map(|place| look_at(&thief, place, &mut told)).collect();
+    let places = (0..drive.contents().units()).take_while(|_| !stop.is_asked());
+    let finds: Vec<Find> = places.filter_map(|place| look_at(&thief, place, &mut told)).collect();
     let secured = || finds.iter().filter(|find| find.is_secured && find.was_dead != Some(true));
     told.units_secured = secured().map(|find| find.unit).collect::<BTreeSet<_>>().len() as u64;
     if kept.is_some() {
@@ -293,10 +294,14 @@ impl Forensics {
     }
 }
 
-/// Writes finds as a table of rows (.csv, .csv.zst, .parquet). What is not known is 0.
-pub fn write_finds(path: &Path, finds: &[Find]) -> Result<(), ReportError> {
+/// Writes finds as a table of rows (.csv, .csv.zst, .parquet), unless somebody asks to stop: then nothing is left of
+/// it. What is not known is 0.
+pub fn write_finds(path: &Path, finds: &[Find], stop: &Stop) -> Result<(), ReportError> {
     let mut rows = Rows::create(path, NAME, Column::numbers(&FINDS))?;
     for find in finds {
+        if stop.is_asked() {
+            return Ok(());
+        }
         let class = if find.is_secured { Hints::SECURE } else { Hints::INSECURE };
         let cells = [
             u64::from(find.block),

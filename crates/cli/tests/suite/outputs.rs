@@ -369,3 +369,24 @@ fn a_trace_that_is_given_up_leaves_nothing() {
         assert!(!folder.join("big.wl").exists());
     }
 }
+
+/// A drive of many pages, so that a look at them takes its time.
+#[test]
+fn finds_that_are_given_up_leave_nothing() {
+    let folder = place("outputs-finds");
+    let drive = ["run", "--drive", "evanesco", "--precondition", "none", "--synthetic", "uniform"];
+    let wears =
+        ["--set", "nand.geometry.blocks_per_plane=1000", "--requests", "300000", "--read-percent", "0"];
+    let saves = ["--set", "run.executor=functional", "--save-snapshot", "s.snap"];
+    wordline_in(&folder, &[&drive[..], &wears, &saves].concat()).ok();
+    let before = left(&folder);
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        let look = ["forensics", "s.snap", "--out", "finds.csv"];
+        let child = start(&folder, &look);
+        wait_for("the lock", || left(&folder).len() > before.len());
+        kill(signal, child.id());
+        finish(child, &look).fails(code, &["interrupted: no finds are written"]);
+        assert_eq!(left(&folder), before);
+        assert!(!folder.join("finds.csv").exists());
+    }
+}

@@ -369,7 +369,7 @@ fn replicas_are_not_dead_copies() {
         drive.drain();
         while drive.pop_completion().is_some() {}
         if tag % 200 == 0 {
-            let (told, finds) = lab::forensics::look(&drive, &config, 0, None, None);
+            let (told, finds) = lab::forensics::look(&drive, &config, 0, (None, None), &lab::Stop::default());
             assert!(finds.is_empty() && told.dead_secured.data == 0, "after {tag} reads: {told:?}");
             most = most.max(told.live.data);
         }

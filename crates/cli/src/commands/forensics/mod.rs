@@ -16,6 +16,7 @@ use ssd::AgeStep;
 use ssd::config::Problem;
 
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::snapshots::restore;
 use crate::text::{Columns, thousands, wrapped};
 use lab::places::{Force, Kind, Places, claim_file};
@@ -94,8 +95,9 @@ struct Look {
 pub fn run(args: &ForensicsArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let minutes = args.minutes()?;
     args.check_numbers()?;
+    let interrupt = Interrupt::listen();
     let _lock = args.claim_places()?;
-    let looks = (0..args.snapshots.len()).map(|number| args.look(number, minutes));
+    let looks = (0..args.snapshots.len()).map(|number| args.look(number, minutes, &interrupt));
     let looks: Vec<Look> = looks.collect::<Result<_, _>>()?;
     match (args.json, looks.as_slice()) {
         (true, [one]) => print_json(&one.json(args.show), out)?,
@@ -108,7 +110,17 @@ pub fn run(args: &ForensicsArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     out.flush()?;
     let (Some(path), [one]) = (&args.out, looks.as_slice()) else { return Ok(()) };
-    write_finds(path, &one.finds).map_err(|error| Failure::work(error.to_string()))
+    write_finds(path, &one.finds, &interrupt.stop).map_err(|error| Failure::work(error.to_string()))?;
+    go_on(&interrupt)
+}
+
+/// Ends the command where somebody has asked to.
+fn go_on(interrupt: &Interrupt) -> Result<(), Failure> {
+    if !interrupt.stop.is_asked() {
+        return Ok(());
+    }
+    let message = "interrupted: no finds are written".to_owned();
+    Err(Failure::Interrupted { signal: interrupt.signal(), message })
 }
 
 fn print_json(value: &Value, out: &mut dyn Write) -> Result<(), Failure> {
@@ -129,7 +141,8 @@ impl Look {
 
 impl ForensicsArgs {
     /// Looks at the drive of that number.
-    fn look(&self, number: usize, minutes: u64) -> Result<Look, Failure> {
+    fn look(&self, number: usize, minutes: u64, interrupt: &Interrupt) -> Result<Look, Failure> {
+        go_on(interrupt)?;
         let snapshot = &self.snapshots[number];
         let config = self.config.clone().unwrap_or_else(|| files::beside(snapshot));
         if snapshot.is_file() && !config.is_file() {
@@ -144,6 +157,7 @@ impl ForensicsArgs {
         }
         let resolved = Job::read(Some(&config), None, &[])?.resolve(None)?;
         let drive = restore(snapshot, &resolved.config)?;
+        go_on(interrupt)?;
         let kept = match self.versions.get(number) {
             None => None,
             Some(path) => {
@@ -152,7 +166,9 @@ impl ForensicsArgs {
             }
         };
         let file = self.file_in(kept.as_deref().unwrap_or_default())?;
-        let (told, mut finds) = look(&drive, &resolved.config, minutes, kept.as_deref(), file);
+        let (told, mut finds) =
+            look(&drive, &resolved.config, minutes, (kept.as_deref(), file), &interrupt.stop);
+        go_on(interrupt)?;
         // What the run has deleted comes first, and of that what was secured.
         finds.sort_by_key(|find| (find.was_dead == Some(true), !find.is_secured, find.place));
         Ok(Look { snapshot: snapshot.clone(), told, finds })
