@@ -511,8 +511,13 @@ fn ratio(value: Option<f64>, base: Option<f64>) -> String {
     }
 }
 
-/// A name for each result: its own; if several have that, as much of the end of its path as tells them apart.
+/// A name for each result as it is shown: nothing in it is a command to a terminal.
 fn labels(from: &[(PathBuf, RunResult)]) -> Vec<String> {
+    told_apart_by(from).iter().map(|name| ssd::config::escaped(name).into_owned()).collect()
+}
+
+/// A name for each result: its own; if several have that, as much of the end of its path as tells them apart.
+fn told_apart_by(from: &[(PathBuf, RunResult)]) -> Vec<String> {
     let is_new = |labels: &[String]| labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
     let own: Vec<String> = from.iter().map(|(_, result)| title(result).to_owned()).collect();
     if is_new(&own) {

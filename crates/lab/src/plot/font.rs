@@ -1,6 +1,7 @@
 //! The font of plots: Liberation Sans by Ascender (SIL Open Font License), as wide as Helvetica, with the characters of
 //! Latin-1. Pictures carry what they show of it, so that they look and print alike everywhere.
 
+use ssd::config::escaped;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
@@ -44,9 +45,9 @@ pub(super) fn advance_of(c: char) -> f64 {
     advance(c) * FONT_SIZE / units()
 }
 
-/// How wide a text is drawn.
+/// How wide a text is drawn, with control characters written out.
 pub(crate) fn text_width(text: &str) -> f64 {
-    text.chars().map(advance_of).sum()
+    escaped(text).chars().map(advance_of).sum()
 }
 
 /// The outline of a character as a path of SVG, in the font's units, upward; empty of a blank.

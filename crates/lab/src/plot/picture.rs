@@ -1,6 +1,7 @@
 //! What is drawn: lines, curves, boxes and texts, before it is written in one of the formats.
 
 use super::font::{advance_of, text_width};
+use ssd::config::escaped;
 
 /// Where a text is relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,8 @@ pub(super) enum Shape {
     },
 }
 
-/// A picture being drawn.
+/// A picture being drawn. Names in it come from users' files: what a terminal or a viewer would obey is written out as
+/// it is taken in, so that no format has to see to it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Picture {
     pub(super) width: f64,
@@ -63,7 +65,7 @@ impl Picture {
 
     /// With a title that programs show beside the picture; what belongs into it is on its axes.
     pub fn titled(mut self, title: String) -> Self {
-        self.title = title;
+        self.title = escaped(&title).into_owned();
         self
     }
 
@@ -84,7 +86,7 @@ impl Picture {
 
     /// A filled box; `hint` is shown where the pointer rests on it.
     pub fn rect(&mut self, corner: Point, size: (f64, f64), colour: &'static str, hint: &str) {
-        self.shapes.push(Shape::Rect { corner, size, colour, hint: hint.to_owned() });
+        self.shapes.push(Shape::Rect { corner, size, colour, hint: escaped(hint).into_owned() });
     }
 
     pub fn text(&mut self, at: Point, anchor: Anchor, text: &str) {
@@ -92,15 +94,16 @@ impl Picture {
     }
 
     pub fn turned_text(&mut self, at: Point, anchor: Anchor, turned: f64, text: &str) {
-        self.shapes.push(Shape::Text { at, anchor, turned, text: text.to_owned() });
+        self.shapes.push(Shape::Text { at, anchor, turned, text: escaped(text).into_owned() });
     }
 }
 
 /// The text, cut in its middle where it needs more room than there is: both ends of a name tell what it is of.
 pub(super) fn cut_to(text: &str, room: f64) -> String {
     const GAP: &str = "...";
-    if text_width(text) <= room {
-        return text.to_owned();
+    let text = escaped(text);
+    if text_width(&text) <= room {
+        return text.into_owned();
     }
     let letters: Vec<char> = text.chars().collect();
     let (mut head, mut tail, mut width) = (0, 0, text_width(GAP));

@@ -481,7 +481,8 @@ fn assert_alike(name: &str, svg: &Svg, txt: &str, pdf: Option<&Vec<u8>>) {
     }
     assert_eq!(page.matches(" re\n").count(), svg.boxes.len(), "{name}");
     for label in svg.labels.iter().filter(|label| label.said.is_ascii()) {
-        assert!(page.contains(&format!("({}) Tj", label.said)), "{name}: {} in {page}", label.said);
+        let said = label.said.replace('\\', "\\\\");
+        assert!(page.contains(&format!("({said}) Tj")), "{name}: {said} in {page}");
     }
 }
 
@@ -526,6 +527,44 @@ fn all_files_of_a_plot_tell_the_same() {
         assert!((percent(*y) - rows.next().unwrap()).abs() < 0.1);
     }
     assert!(rows.next().is_none() && plot.csv().contains("\nall accesses,4096,"), "{}", plot.csv());
+}
+
+/// Names come from users' files: whatever a terminal or a viewer would obey is written out, in every kind of file, and
+/// has its room.
+#[test]
+fn no_plot_holds_control_characters_whatever_the_names() {
+    let obeyed: Vec<char> =
+        (0..0xffff).filter_map(char::from_u32).filter(|c| ssd::config::is_control(*c)).collect();
+    let names: Vec<String> = obeyed.chunks(9).map(|some| format!("a{}z", String::from_iter(some))).collect();
+    let assert_harmless = |name: &str, plot: &str| {
+        let found = plot.chars().find(|c| *c != '\n' && ssd::config::is_control(*c));
+        assert_eq!(found, None, "{name}: {plot:?}");
+    };
+    for (number, names) in names.chunks(3).enumerate() {
+        let files = written("harmless", &named(&base(), names));
+        for (name, bytes) in &files {
+            match name.rsplit('.').next() {
+                Some("svg") => {
+                    let svg = String::from_utf8(bytes.clone()).unwrap();
+                    assert_harmless(name, &svg);
+                    assert_apart(&format!("{name} of {number}"), &Svg::read(&svg));
+                }
+                Some("pdf") => assert_harmless(name, &content(bytes)),
+                Some("txt") => assert_harmless(name, std::str::from_utf8(bytes).unwrap()),
+                _ => {}
+            }
+        }
+        let stem = "write_amplification";
+        let svg = Svg::read(&text(&files, &format!("{stem}.svg")));
+        let pdf = files.get(&format!("{stem}.pdf"));
+        assert_alike(stem, &svg, &text(&files, &format!("{stem}.txt")), pdf);
+    }
+    let evil = "\\u001b[31mred\\u0007\\u009b2J\\u202e";
+    for (name, plot) in of_paper("harmless", &[evil.to_owned(), "b".to_owned()], evil) {
+        assert_harmless(&name, &plot.svg());
+        assert_harmless(&name, &plot.text());
+        plot.pdf().into_iter().for_each(|pdf| assert_harmless(&name, &content(&pdf)));
+    }
 }
 
 /// Zeros, a single point or no series at all are no plot.
