@@ -88,7 +88,7 @@ fn a_cache_that_is_anybodys_is_not_used_which_is_said_once() {
     assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
 }
 
-/// A link to a drive elsewhere, a pipe in place of one: both commands say what they left, and end.
+/// A link to a drive elsewhere, a pipe or a folder in place of one: both commands say what they left, and end.
 #[test]
 fn what_is_no_drive_is_listed_as_such() {
     let (place, mine) = (folder("cache-strange"), folder("cache-strange-mine"));
@@ -97,12 +97,19 @@ fn what_is_no_drive_is_listed_as_such() {
     std::fs::create_dir(place.join("fedcba9876543210")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(place.join("fedcba9876543210/aged.drive")).status();
     assert!(made.unwrap().success());
+    std::fs::create_dir_all(place.join("00000000ffffffff/aged.drive/kept")).unwrap();
     let path = place.to_str().unwrap();
     let list = wordline(&["cache", "list", "--snapshots", path]).ok().out;
+    let of_folder = "00000000ffffffff/aged.drive: not used: it is a folder, not a file";
+    assert!(list.contains(of_folder), "{list}");
     assert!(list.contains("1 aged drives") && list.contains("it is a named pipe, not a file"), "{list}");
     assert!(list.contains("0123456789abcdef: not used: it is a symbolic link, not a folder"), "{list}");
     let cleared = wordline(&["cache", "clear", "--snapshots", path]).ok().out;
     assert!(cleared.contains("1 drives removed, 0 bytes") && cleared.contains("symbolic link"), "{cleared}");
+    assert!(
+        cleared.contains(of_folder) && place.join("00000000ffffffff/aged.drive/kept").is_dir(),
+        "{cleared}"
+    );
     assert_eq!(std::fs::read(mine.join("aged.drive")).unwrap(), b"precious");
-    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 2);
 }

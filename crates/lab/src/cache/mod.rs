@@ -137,8 +137,8 @@ impl DriveCache {
         Ok(self.look()?.0)
     }
 
-    /// What has the name of a drive's folder and is not the user's own, or no folder, with the reason: it is neither
-    /// used nor removed.
+    /// What has the name of a drive's folder and is not the user's own, or no folder, or has a folder where the drive
+    /// should be, with the reason: it is neither used nor removed.
     pub fn strange(&self) -> io::Result<Vec<String>> {
         Ok(self.look()?.1)
     }
@@ -147,9 +147,13 @@ impl DriveCache {
     fn look(&self) -> io::Result<(Vec<Entry>, Vec<String>)> {
         let (mut all, mut strange) = (Vec::new(), Vec::new());
         for folder in self.folders()? {
-            match own::check_folder(&folder) {
+            let not_used = |path: &Path, why| format!("{}: not used: {why}", path.display());
+            match own::check_folder(&folder).map_err(|why| not_used(&folder, why)) {
+                Ok(()) if folder.join(FILE).symlink_metadata().is_ok_and(|found| found.is_dir()) => {
+                    strange.push(not_used(&folder.join(FILE), "it is a folder, not a file".to_owned()));
+                }
                 Ok(()) => all.extend(Entry::read(folder)),
-                Err(why) => strange.push(format!("{}: not used: {why}", folder.display())),
+                Err(why) => strange.push(why),
             }
         }
         all.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.folder.cmp(&b.folder)));
