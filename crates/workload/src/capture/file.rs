@@ -17,8 +17,13 @@ pub const MAGIC: [u8; 8] = *b"wlcaptur";
 const VERSION: u16 = 1;
 /// Events of a block.
 const BLOCK_EVENTS: usize = 1 << 16;
-/// No block is longer.
-const BLOCK_BYTES_MAX: u32 = 1 << 28;
+/// No block is longer: what it unpacks to takes some twenty times that at most, all of it empty names.
+const BLOCK_BYTES_MAX: u32 = 1 << 26;
+/// A block with so much in its tables is written before it is full of events; bytes in memory.
+const TABLES_BYTES: usize = 1 << 24;
+/// What a capture takes in memory at most, 44 million calls (assumed: an hour of 10,000 a second): 30 kB of a file
+/// can unpack to it.
+const MEMORY_BYTES_MAX: u64 = 2 << 30;
 /// Of Zstandard: 50 MB/s, and within a tenth of its best on captures (measured).
 const LEVEL: i32 = 9;
 
@@ -40,6 +45,31 @@ struct Block {
     sizes: Vec<u64>,
     from: Vec<u32>,
     totals: Option<Totals>,
+}
+
+/// What a table takes in memory, with what its rows point to.
+fn table_bytes<T>(rows: &[T], more: impl Fn(&T) -> usize) -> usize {
+    size_of_val(rows) + rows.iter().map(more).sum::<usize>()
+}
+
+impl Block {
+    /// What its tables take in memory.
+    fn tables(&self) -> usize {
+        table_bytes(&self.processes, |process| process.name.len())
+            + table_bytes(&self.files, |file| file.name.len())
+            + table_bytes(&self.modules, |module| module.name.len())
+            + table_bytes(&self.stacks, stack_bytes)
+    }
+
+    /// What it takes in a capture.
+    fn memory(&self) -> u64 {
+        (self.tables() + self.ops.len() * size_of::<Event>()) as u64
+    }
+}
+
+/// What the frames of a stack take.
+fn stack_bytes(stack: &Stack) -> usize {
+    size_of_val(stack.frames.as_slice())
 }
 
 /// What writer and reader both know at a place of the file.
@@ -64,6 +94,8 @@ impl Place {
 pub struct Writer<W: Write> {
     out: zstd::Encoder<'static, W>,
     block: Block,
+    /// What the frames of its stacks take, the one thing of a table that may be long.
+    frames: usize,
     place: Place,
 }
 
@@ -74,7 +106,7 @@ impl<W: Write> Writer<W> {
         out.write_all(&VERSION.to_le_bytes())?;
         let mut out = zstd::Encoder::new(out, LEVEL)?;
         out.include_checksum(true)?;
-        Ok(Writer { out, block: Block::default(), place: Place::default() })
+        Ok(Writer { out, block: Block::default(), frames: 0, place: Place::default() })
     }
 
     /// The next process.
@@ -94,6 +126,7 @@ impl<W: Write> Writer<W> {
 
     /// The next stack, of modules that are known.
     pub fn stack(&mut self, stack: Stack) {
+        self.frames += stack_bytes(&stack);
         self.block.stacks.push(stack);
     }
 
@@ -110,11 +143,13 @@ impl<W: Write> Writer<W> {
         *end = event.offset.wrapping_add(event.size);
         block.sizes.push(event.size);
         block.from.push(event.stack);
-        if block.ops.len() >= BLOCK_EVENTS { self.write_block() } else { Ok(()) }
+        let is_full = block.ops.len() >= BLOCK_EVENTS || self.frames >= TABLES_BYTES;
+        if is_full { self.write_block() } else { Ok(()) }
     }
 
     fn write_block(&mut self) -> io::Result<()> {
         let block = std::mem::take(&mut self.block);
+        self.frames = 0;
         let bytes = postcard::to_stdvec(&block).map_err(io::Error::other)?;
         let length = u32::try_from(bytes.len()).ok().filter(|&length| length <= BLOCK_BYTES_MAX);
         let length = length.ok_or_else(|| io::Error::other("a block has no room for its tables"))?;
@@ -147,33 +182,17 @@ impl Capture {
     }
 
     /// Reads a capture; what is wrong with it is told by the error's text.
-    pub fn read(mut input: impl Read) -> io::Result<Self> {
-        let mut head = [0; MAGIC.len() + 2];
-        let is_cut = |error: io::Error| match error.kind() {
-            ErrorKind::UnexpectedEof => wrong("it is truncated; record it again"),
-            _ => error,
-        };
-        let begun = read_up_to(&mut input, &mut head)?;
-        let (magic, version) = head.split_at(MAGIC.len());
-        let magic = &magic[..begun.min(MAGIC.len())];
-        if magic.is_empty() || !MAGIC.starts_with(magic) {
-            let (found, allowed) = (magic.escape_ascii(), MAGIC.escape_ascii());
-            let text = "as `wordline capture` writes";
-            return Err(wrong(&format!(
-                "it is not a capture: it begins with \"{found}\"; allowed: \"{allowed}\", {text}"
-            )));
-        }
-        if begun < head.len() {
-            return Err(is_cut(ErrorKind::UnexpectedEof.into()));
-        }
-        let version = u16::from_le_bytes([version[0], version[1]]);
-        if version != VERSION {
-            let message = format!("found version {version}; allowed: {VERSION}; record it again");
-            return Err(wrong(&message));
-        }
+    pub fn read(input: impl Read) -> io::Result<Self> {
+        Capture::read_within(input, MEMORY_BYTES_MAX)
+    }
+
+    /// Reads a capture that takes so many bytes of memory at most.
+    pub(super) fn read_within(mut input: impl Read, most: u64) -> io::Result<Self> {
+        check_head(&mut input)?;
         let mut input = zstd::Decoder::new(input)?;
         let mut capture = Capture::default();
         let mut place = Place::default();
+        let mut memory = 0;
         loop {
             let mut length = [0; 4];
             input.read_exact(&mut length).map_err(is_cut)?;
@@ -189,6 +208,10 @@ impl Capture {
             let block: Block = postcard::from_bytes(&bytes).map_err(|_| damaged())?;
             capture.hash = bytes.iter().fold(capture.hash, |hash, &byte| mix(hash ^ u64::from(byte)));
             let totals = block.totals;
+            memory += block.memory();
+            if memory > most {
+                return Err(too_large(most));
+            }
             capture.add(block, &mut place)?;
             if let Some(totals) = totals {
                 capture.totals = totals;
@@ -253,6 +276,38 @@ impl Capture {
     }
 }
 
+/// An end too early is told as such.
+fn is_cut(error: io::Error) -> io::Error {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => wrong("it is truncated; record it again"),
+        _ => error,
+    }
+}
+
+/// Reads how a capture begins.
+fn check_head(input: &mut impl Read) -> io::Result<()> {
+    let mut head = [0; MAGIC.len() + 2];
+    let begun = read_up_to(input, &mut head)?;
+    let (magic, version) = head.split_at(MAGIC.len());
+    let magic = &magic[..begun.min(MAGIC.len())];
+    if magic.is_empty() || !MAGIC.starts_with(magic) {
+        let (found, allowed) = (magic.escape_ascii(), MAGIC.escape_ascii());
+        let text = "as `wordline capture` writes";
+        return Err(wrong(&format!(
+            "it is not a capture: it begins with \"{found}\"; allowed: \"{allowed}\", {text}"
+        )));
+    }
+    if begun < head.len() {
+        return Err(is_cut(ErrorKind::UnexpectedEof.into()));
+    }
+    let version = u16::from_le_bytes([version[0], version[1]]);
+    if version != VERSION {
+        let message = format!("found version {version}; allowed: {VERSION}; record it again");
+        return Err(wrong(&message));
+    }
+    Ok(())
+}
+
 /// Reads as much as there is, at most all; how much.
 fn read_up_to(input: &mut impl Read, to: &mut [u8]) -> io::Result<usize> {
     let mut done = 0;
@@ -269,6 +324,15 @@ fn read_up_to(input: &mut impl Read, to: &mut [u8]) -> io::Result<usize> {
 
 fn wrong(message: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, message)
+}
+
+fn too_large(most: u64) -> io::Error {
+    let calls = most / size_of::<Event>() as u64;
+    let message = format!(
+        "its calls and tables take too much memory\n    found:   more than {most} bytes\n    allowed: up to {most} \
+         bytes, some {calls} calls; record a part of the program's work"
+    );
+    wrong(&message)
 }
 
 fn damaged() -> io::Error {

@@ -76,6 +76,67 @@ fn a_cut_capture_is_known_as_such() {
     assert!(Capture::read(&bytes[..]).is_ok());
 }
 
+/// Calls that are all alike are packed to nothing: how many there are is what counts.
+#[test]
+fn a_capture_takes_no_more_memory_than_it_may() {
+    let alike = |calls: u32, names: u32, frames: usize| {
+        let mut writer = Writer::new(Vec::new()).unwrap();
+        (0..=names).for_each(|_| writer.process(Process::default()));
+        writer.file(CapturedFile::default());
+        writer.module(Module::default());
+        writer.stack(Stack { frames: vec![(0, 0); frames], is_whole: true });
+        let event = Event {
+            time_ns: 0,
+            op: Op::Fsync,
+            manner: Manner::Cached,
+            process: 0,
+            file: 0,
+            offset: 0,
+            size: 0,
+            stack: 0,
+        };
+        (0..calls).for_each(|_| writer.event(&event).unwrap());
+        writer.finish(Totals::default()).unwrap()
+    };
+    for (calls, names, frames) in [(500_000, 0, 0), (0, 500_000, 0), (1, 0, 1_000_000)] {
+        let bytes = alike(calls, names, frames);
+        assert!(bytes.len() < 100_000, "{} bytes of {calls}, {names}, {frames}", bytes.len());
+        let told = Capture::read_within(&bytes[..], 8_000_000).unwrap_err().to_string();
+        assert!(
+            told.contains("more than 8000000 bytes") && told.contains("allowed: up to 8000000"),
+            "{told}"
+        );
+        assert!(Capture::read_within(&bytes[..], 100_000_000).is_ok(), "{calls}, {names}, {frames}");
+    }
+}
+
+/// Long stacks make more blocks, not longer ones.
+#[test]
+fn a_block_is_short_whatever_its_stacks() {
+    let mut writer = Writer::new(Vec::new()).unwrap();
+    writer.process(Process::default());
+    writer.file(CapturedFile::default());
+    writer.module(Module::default());
+    let frames = |number: u64| (0..30_000).map(|frame| (0, number << 40 | frame)).collect();
+    for number in 0..200 {
+        writer.stack(Stack { frames: frames(number), is_whole: true });
+        let event = Event {
+            time_ns: number,
+            op: Op::Write,
+            manner: Manner::Cached,
+            process: 0,
+            file: 0,
+            offset: 0,
+            size: 1,
+            stack: number as u32,
+        };
+        writer.event(&event).unwrap();
+    }
+    let bytes = writer.finish(Totals::default()).unwrap();
+    let read = Capture::read(&bytes[..]).unwrap();
+    assert_eq!((read.events.len(), read.stacks[199].frames.clone()), (200, frames(199)));
+}
+
 #[test]
 fn a_damaged_capture_is_an_error() {
     let (bytes, made) = random(6, 300);
