@@ -60,6 +60,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "unsafe", holds: "unsafe code lives in few files", check: rust::unsafe_code },
     Rule { name: "lint", holds: "a lint is switched off with a reason", check: rust::lint },
     Rule { name: "unwrap", holds: "no unwrap outside tests", check: rust::unwrap },
+    Rule { name: "spawn", holds: "a thread that cannot be had is no panic", check: rust::spawn },
     Rule { name: "orphan", holds: "each file is part of its crate", check: rust::orphan },
     Rule {
         name: "family",

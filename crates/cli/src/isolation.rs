@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lab::{death, process};
+use lab::{death, no_thread, process};
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -67,9 +67,9 @@ pub fn leave(note: &Path, code: u8) {
 }
 
 /// Ends this process when the one that has started it is gone: nobody waits for it any more, nor for its note.
-pub fn end_with_parent(note: &Path) {
+pub fn end_with_parent(note: &Path) -> Result<(), Failure> {
     let note = note.to_owned();
-    thread::spawn(move || {
+    let watch = move || {
         // As the note has it: the parent may be gone already.
         let text = fs::read_to_string(&note).unwrap_or_default();
         let parent = text.strip_prefix(WAITS).and_then(|parent| parent.parse().ok());
@@ -78,7 +78,9 @@ pub fn end_with_parent(note: &Path) {
         }
         let _ = fs::remove_file(note);
         std::process::exit(1);
-    });
+    };
+    let started = thread::Builder::new().spawn(watch);
+    started.map(drop).map_err(|error| Failure::work(no_thread(error).to_string()))
 }
 
 /// Runs these words again in another process of this `program`, and passes on how that ends; its death is told as that

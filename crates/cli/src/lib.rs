@@ -141,7 +141,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>, worker: &[OsString]) -> u8 
         _ => None,
     };
     if let Some(note) = note {
-        isolation::end_with_parent(note);
+        // Without the watch, a run whose parent dies would go on for nobody.
+        if let Err(failure) = isolation::end_with_parent(note) {
+            terminal::tell(&format!("error: {}", failure.message().unwrap_or_default()));
+            isolation::leave(note, failure.exit_code());
+            return failure.exit_code();
+        }
     }
     let code = carry_out(&cli);
     if let Some(note) = note {

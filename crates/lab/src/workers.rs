@@ -7,6 +7,7 @@ use crate::death;
 use crate::reproduce::{Paper, PaperError, PieceOrder, Studies};
 use crate::stop::Stop;
 use crate::sweep::{self, Done, Worker};
+use crate::threads::no_thread;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write};
@@ -122,7 +123,7 @@ pub fn carry_out(
             let work = move || work((tasks, queue), (place, new), stop, &ends);
             if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work) {
                 // Whoever listens still does.
-                let _ = untold.send((0, End::Stuck(format!("no thread can be started: {error}"))));
+                let _ = untold.send((0, End::Stuck(no_thread(error).to_string())));
             }
         }
         drop(ends);
@@ -227,6 +228,8 @@ fn start((place, new): Hand<'_>) -> io::Result<Pipes> {
 pub enum ServeError {
     /// A line that is no order.
     NoOrder(String),
+    /// Nobody can listen while work is done.
+    NoThread(io::Error),
     /// Standard input or output is gone.
     Io(io::Error),
 }
@@ -240,7 +243,8 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let mut hand = Server { runs: Worker::default(), studies: None };
     let serving = Arc::new(());
-    for line in heard(orders, stop.clone(), Arc::downgrade(&serving)) {
+    let heard = heard(orders, stop.clone(), Arc::downgrade(&serving)).map_err(ServeError::NoThread)?;
+    for line in heard {
         let line = line.map_err(ServeError::Io)?;
         let order: Order = serde_json::from_str(&line)
             .map_err(|error| ServeError::NoOrder(format!("{error}\n    found:   {line:?}")))?;
@@ -262,9 +266,9 @@ fn heard(
     orders: impl BufRead + Send + 'static,
     stop: Stop,
     serving: Weak<()>,
-) -> Receiver<io::Result<String>> {
+) -> io::Result<Receiver<io::Result<String>>> {
     let (lines, heard) = channel();
-    std::thread::spawn(move || {
+    let listen = move || {
         for line in orders.lines() {
             if lines.send(line).is_err() {
                 return;
@@ -276,8 +280,9 @@ fn heard(
         if serving.upgrade().is_some() {
             std::process::exit(1);
         }
-    });
-    heard
+    };
+    std::thread::Builder::new().spawn(listen).map_err(no_thread)?;
+    Ok(heard)
 }
 
 /// What a worker keeps between orders.

@@ -1,7 +1,8 @@
 //! Long work without the interpreter's lock: other threads of Python go on, and Ctrl-C ends it.
 
-use lab::Stop;
+use lab::{Stop, no_thread};
 use pyo3::prelude::*;
+use std::io;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -13,14 +14,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Does it in a thread of its own, and waits. A signal whose handler raises asks it to stop; that exception is raised
 /// once it has.
 pub fn work<T: Send>(py: Python<'_>, stop: &Stop, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let (done, raised) = py.detach(|| {
+    let (done, raised) = py.detach(|| -> io::Result<_> {
         thread::scope(|scope| {
             let (ends, hears) = channel::<()>();
-            let worker = scope.spawn(move || {
+            let working = move || {
                 // Nothing is sent: whatever becomes of it, who waits hears that the sender is gone.
                 let _ends = ends;
                 work()
-            });
+            };
+            let worker = thread::Builder::new().spawn_scoped(scope, working).map_err(no_thread)?;
             let mut raised = None;
             while let Err(RecvTimeoutError::Timeout) = hears.recv_timeout(LOOK_EVERY) {
                 if raised.is_none()
@@ -30,9 +32,9 @@ pub fn work<T: Send>(py: Python<'_>, stop: &Stop, work: impl FnOnce() -> T + Sen
                     raised = Some(error);
                 }
             }
-            (worker.join(), raised)
+            Ok((worker.join(), raised))
         })
-    });
+    })?;
     match (done, raised) {
         (_, Some(error)) => Err(error),
         (Ok(done), None) => Ok(done),

@@ -140,6 +140,9 @@ pub const PRINTING_ALLOWED: &[&str] =
 /// Macros and functions that print. A library returns text or takes a writer.
 pub const PRINTERS: &[&str] = &["println!", "eprintln!", "print!", "eprint!", "io::stdout", "io::stderr"];
 
+/// Calls that panic where the system has no more threads.
+pub const PANICKING_SPAWNS: &[&str] = &["scope.spawn(", "thread::spawn("];
+
 /// The only files with `unsafe` code.
 pub const UNSAFE_FILES: &[&str] = &[
     "crates/abi/benches/calls.rs",

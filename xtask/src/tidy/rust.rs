@@ -1,6 +1,8 @@
 //! Rules for all Rust files.
 
-use super::lists::{LISTED_ELSEWHERE, MODULE_LISTS, PRINTERS, PRINTING_ALLOWED, UNSAFE_FILES};
+use super::lists::{
+    LISTED_ELSEWHERE, MODULE_LISTS, PANICKING_SPAWNS, PRINTERS, PRINTING_ALLOWED, UNSAFE_FILES,
+};
 use super::source::{Source, group_end, words};
 use super::{Report, Tree};
 
@@ -66,6 +68,20 @@ pub fn unwrap(tree: &Tree, report: &mut Report) {
         for (at, _) in source.code.match_indices(".unwrap()").filter(|(at, _)| !source.is_test(*at)) {
             let advice = "bad input is an error with `?`; what cannot happen is `expect(\"why it cannot\")`";
             report.at(source, at, "`unwrap` outside tests", advice);
+        }
+    }
+}
+
+pub fn spawn(tree: &Tree, report: &mut Report) {
+    for source in
+        tree.rust().filter(|source| source.path.starts_with("crates/") && source.path.contains("/src/"))
+    {
+        for call in PANICKING_SPAWNS {
+            for (at, _) in source.code.match_indices(call).filter(|(at, _)| !source.is_test(*at)) {
+                let advice =
+                    "it panics where the system has no more threads; `thread::Builder` returns an error";
+                report.at(source, at, format!("`{call})` outside tests"), advice);
+            }
         }
     }
 }

@@ -67,6 +67,8 @@ fn failing_examples() -> Vec<(&'static str, &'static str, String)> {
         ("lint", cli, "#[allow(dead_code)]\nfn f() {}\n".into()),
         ("lint", cli, "/// A function.\n#[allow(dead_code)]\nfn f() {}\n".into()),
         ("unwrap", cli, "fn f() { g().unwrap() }\n".into()),
+        ("spawn", "crates/lab/src/lib.rs", "fn f() { std::thread::spawn(g); }\n".into()),
+        ("spawn", cli, "fn f() { std::thread::scope(|scope| { scope.spawn(g); }) }\n".into()),
         ("orphan", "crates/ssd/src/ftl/lost.rs", "fn f() {}\n".into()),
         (
             "manifest",

@@ -51,6 +51,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Failure> {
         ServeError::NoOrder(what) => {
             Failure::usage(format!("wordline worker is for wordline sweep and wordline reproduce: {what}"))
         }
+        ServeError::NoThread(error) => Failure::work(error.to_string()),
         ServeError::Io(error) => error.into(),
     })
 }

@@ -1,6 +1,6 @@
 //! `wordline lab`.
 
-use crate::program::{folder, wordline};
+use crate::program::{folder, shell, wordline};
 
 #[test]
 fn the_check_prints_and_keeps_its_table() {
@@ -102,4 +102,17 @@ fn the_design_spaces_of_locks_are_shown() {
     assert_eq!(table.lines().count(), 1 + 15, "{table}");
     assert!(folder.join("kept/block_locks.svg").exists());
     wordline(&["lab", "locks", "--cells", "8"]).fails(2, &["--cells", "odd number"]);
+}
+
+/// The stacks of threads that have no room stand for a machine that has no more threads: the work is done all the
+/// same, by the thread that is there, or the command says what it lacks. A panic is neither.
+#[test]
+fn without_threads_the_same_comes_out_or_the_lack_is_told() {
+    let folder = folder("threadless");
+    let fleet = "$WORDLINE lab fleet --drives 3";
+    let none = "RUST_MIN_STACK=70368744177664";
+    let usual = shell(&folder, fleet).ok().out;
+    assert_eq!(shell(&folder, &format!("{none} {fleet}")).ok().out, usual);
+    let told = "no thread can be started";
+    shell(&folder, &format!("{none} $WORDLINE worker < /dev/null")).fails(1, &[told]);
 }

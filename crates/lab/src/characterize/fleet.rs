@@ -5,7 +5,7 @@
 //! takes no part. Where cycles are levelled, all blocks that live have seen as many; where ages are, all grow old
 //! together. A drive refuses writes when more blocks are retired than it has to spare.
 
-use super::cores::on_all_cores;
+use crate::threads::on_all_cores;
 use super::population::quantile;
 use super::sheet::{Cell, Sheet};
 use crate::table::grid;

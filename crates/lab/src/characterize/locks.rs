@@ -1,6 +1,6 @@
 //! The design spaces of locks: which voltage for how long, and what holds for how many years (RealWear chapter 5).
 
-use super::cores::on_all_cores;
+use crate::threads::on_all_cores;
 use super::sheet::{Sheet, line};
 use crate::table::grid;
 use ssd::nand::cell::lock::{

@@ -1,6 +1,6 @@
 //! Reads endured by pattern, group of wordlines, age, program mode and page type (calibration sections 2.2 to 2.4).
 
-use super::cores::on_all_cores;
+use crate::threads::on_all_cores;
 use super::reads::{BlockOfWordlines, Law, Pattern, Spread, Victim, WORDLINES, reads_until};
 use super::sheet::{CYCLES, Cell, Sheet, line};
 use crate::plot::Line;

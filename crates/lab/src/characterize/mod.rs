@@ -8,7 +8,6 @@
 //! model's integrals that shares no formula with them.
 
 pub mod check;
-mod cores;
 pub mod curves;
 pub mod fit;
 pub mod fleet;

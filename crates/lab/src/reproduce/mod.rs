@@ -51,8 +51,7 @@ use ssd::config::{ConfigErrors, shown, shown_up_to};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use workload::WorkloadError;
 
 /// Most characters of what was found in a paper's file.
@@ -321,33 +320,17 @@ fn on_threads<T: Send>(
     progress: &(dyn Fn(Progress) + Sync),
     work: &(dyn Fn(usize) -> T + Sync),
 ) -> Vec<T> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if threads == 0 { cores } else { threads };
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(count));
     let total = count + before;
-    let take_turns = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count {
-                return;
-            }
-            let result = work(number);
-            // A panic of another thread ends the scope with that panic; its results are not looked at.
-            let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            done.push((number, result));
-            progress(Progress { what, done: done.len() + before, total });
-        }
-    };
+    let done = Mutex::new(before);
     if count > 0 {
         progress(Progress { what, done: before, total });
     }
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(count) {
-            scope.spawn(take_turns);
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, result)| result).collect()
+    crate::threads::on_threads(threads, count, |number| {
+        let result = work(number);
+        // Held while it is told, so that what is told only grows.
+        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done += 1;
+        progress(Progress { what, done: *done, total });
+        result
+    })
 }
