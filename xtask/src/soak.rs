@@ -78,7 +78,7 @@ const STEPS: &[Step] = &[
         about: "voltages by age of the parts that `make test` leaves out",
         minutes: 1,
         variables: &[],
-        command: &["cargo", "test", "-p", "wordline-ssd", "--lib", "table_by_age", "--", "--ignored"],
+        command: &["cargo", "test", "-p", "wordline-ssd", "--test", "suite", "sets::", "--", "--ignored"],
         figures: &["test result"],
     },
     Step {

@@ -171,7 +171,7 @@ mod tests {
         let mut cfg = DriveConfig::default();
         let g = &mut cfg.geometry;
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 2, 1, 2);
-        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (24, 2, 3);
+        (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (16, 2, 3);
         cfg.drive.over_provisioning_percent = 35.0;
         cfg.timing.cache_operations = cache_operations;
         cfg.buffer.select("none").unwrap();
@@ -215,7 +215,7 @@ mod tests {
             let (mut drive, mut twin) = (Drive::new(&cfg).unwrap(), Drive::new(&cfg).unwrap());
             let (mut rng, mut done) = (Rng::named(7, "void"), [Vec::new(), Vec::new()]);
             let (mut stopped, mut twice) = (0, 0);
-            for tag in 0..3_000 {
+            for tag in 0..1_500 {
                 for (drive, done) in [&mut drive, &mut twin].into_iter().zip(&mut done) {
                     submit(drive, &mut rng.clone(), tag, done);
                 }

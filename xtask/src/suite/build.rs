@@ -17,12 +17,38 @@ pub struct Binary {
     pub directory: PathBuf,
 }
 
+/// The package whose unit tests are built apart.
+const DRIVE: &str = "wordline-ssd";
+/// How they are built.
+const UNOPTIMISED: &str = "profile.dev.package.wordline-ssd.opt-level=0";
+
+/// What is asked of cargo, one call after the other. Unit tests of the drive are built unoptimised: they need a second
+/// build of it, which takes three times as long optimised, and what takes long to run is in its `suite`. A profile
+/// knows packages alone, no targets, so that they take a call of their own; all others are built as `make demo` builds.
+fn calls() -> [Vec<String>; 3] {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    [
+        words(&["--package", DRIVE, "--lib", "--config", UNOPTIMISED]),
+        words(&["--package", DRIVE, "--examples", "--test", "*"]),
+        words(&["--workspace", "--exclude", DRIVE]),
+    ]
+}
+
 /// Builds all tests of the workspace at a place.
 pub fn binaries(root: &Path, target: &Path) -> Result<Vec<Binary>, String> {
+    let mut found = Vec::new();
+    for call in calls() {
+        found.extend(built(root, target, &call)?);
+    }
+    Ok(found)
+}
+
+/// The test binaries that one call of cargo builds.
+fn built(root: &Path, target: &Path, call: &[String]) -> Result<Vec<Binary>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(root).env("CARGO_TARGET_DIR", target);
-    command.args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
+    command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]).args(call);
     if std::env::var_os("CI").is_some() {
         command.arg("--locked");
     }
@@ -51,6 +77,7 @@ fn binary(message: &str) -> Option<Binary> {
     let (called, flag) = match kind.as_str() {
         "test" => (name.clone(), format!("--test {name}")),
         "bin" => (name.clone(), format!("--bin {name}")),
+        "lib" if package == DRIVE => ("lib".to_owned(), format!("--lib --config {UNOPTIMISED}")),
         "lib" => ("lib".to_owned(), "--lib".to_owned()),
         _ => return None,
     };
@@ -105,5 +132,8 @@ mod tests {
         assert_eq!((found.name.as_str(), found.package.as_str()), ("ssd/suite", "wordline-ssd"));
         assert_eq!((found.flag.as_str(), found.path.to_str()), ("--test suite", Some("/x/deps/suite-1")));
         assert!(binary(&message.replace("\"test\":true", "\"test\":false")).is_none());
+        // What is repeated is built as it was.
+        let units = binary(&message.replace("[\"test\"]", "[\"lib\"]")).expect("it is one");
+        assert_eq!((units.name, units.flag), ("ssd/lib".to_owned(), format!("--lib --config {UNOPTIMISED}")));
     }
 }

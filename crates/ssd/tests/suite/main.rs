@@ -15,6 +15,7 @@ mod extremes;
 mod formulas;
 mod goldens;
 mod midas;
+mod migration;
 mod model;
 mod oracle;
 mod pace;

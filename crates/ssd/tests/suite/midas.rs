@@ -8,9 +8,11 @@
 
 use crate::support::is_soak;
 use ssd::config::Value;
+use ssd::ftl::stream::{Member, Moved, Size, Streams, Written};
 use ssd::rng::Rng;
 use ssd::sections::MappingUnit;
-use ssd::{Drive, DriveConfig, Executor};
+use ssd::units::StreamId;
+use ssd::{Drive, DriveConfig, Executor, ExternalPolicies};
 
 /// What is written, so many times, on flash of so many blocks, and the write amplification of the authors' code.
 struct Printed {
@@ -88,5 +90,89 @@ fn midas_copies_no_more_than_its_authors_code() {
             ours <= theirs * TOLERANCE,
             "Zipf({exponent}) on {blocks} blocks: {ours:.3}, theirs {theirs:.3}"
         );
+    }
+}
+
+/// One plane of 600 blocks of 64 pages.
+fn one_plane() -> DriveConfig {
+    let mut cfg = DriveConfig::default();
+    let g = &mut cfg.geometry;
+    (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
+    (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell, g.page_bytes) = (600, 64, 1, 4_096);
+    (cfg.mapping.unit, cfg.drive.over_provisioning_percent) = (MappingUnit::Page, 18.0);
+    cfg
+}
+
+/// A chain of eight groups without sizes: victims are the least live of all.
+#[derive(Clone, Debug, Default)]
+struct PlainChain(Vec<u8>);
+
+impl Member for PlainChain {
+    fn streams(&self) -> Streams {
+        Streams::of(8, 1, 0b1111_1110)
+    }
+
+    fn learn(&mut self, size: &Size) {
+        self.0 = vec![0; size.logical_units as usize];
+    }
+
+    fn of_write(&mut self, write: Written) -> StreamId {
+        self.0[write.lpn.index()] = 0;
+        StreamId(0)
+    }
+
+    fn of_move(&mut self, moved: Moved) -> StreamId {
+        let group = &mut self.0[moved.lpn.index()];
+        *group = (*group + 1).min(7);
+        StreamId(*group)
+    }
+}
+
+/// The eighth and ninth writing of a drive's whole space: copies per write.
+fn copies(drive: &mut Drive, load: &str) -> f64 {
+    let (units, mut rng) = (drive.logical_units(), Rng::named(1, load));
+    let mut sum = 0.0;
+    let zipf: Vec<f64> = (1..=units).map(|rank| (sum += 1.0 / f64::from(rank), sum).1).collect();
+    let mut one = || match load {
+        "80/20" if rng.below(10) < 8 => rng.below(units / 5),
+        "90/10" if rng.below(10) < 9 => rng.below(units / 10),
+        "Zipf" => {
+            let drawn = f64::from(rng.below(1 << 30)) / f64::from(1 << 30) * sum;
+            zipf.partition_point(|&up_to| up_to < drawn) as u32 * 7_919 % units
+        }
+        _ => rng.below(units),
+    };
+    drive.set_executor(Executor::Functional);
+    drive.fill(0, units).unwrap();
+    let mut write = |drive: &mut Drive, times: u32| {
+        drive.overwrite(&(0..times * units).map(|_| one()).collect::<Vec<_>>()).unwrap()
+    };
+    write(drive, 7);
+    drive.reset_stats();
+    write(drive, 2);
+    drive.check().unwrap();
+    let stats = drive.stats().ftl;
+    stats.moved_units.iter().sum::<u64>() as f64 / stats.host_units as f64
+}
+
+/// Skewed loads: fewer copies than without groups, or in groups that nobody has planned. Uniform ones take no more.
+/// (That they are about as many as planned is for the policy's own tests to say.)
+#[test]
+fn a_plan_copies_less_than_one_group_or_groups_without_a_plan() {
+    for (load, less) in [("uniform", None), ("80/20", Some(0.8)), ("90/10", Some(0.5)), ("Zipf", Some(0.7))] {
+        let none = one_plane();
+        let mut cfg = none.clone();
+        cfg.section_mut("ftl.stream").unwrap().select("midas").unwrap();
+        let mixed = copies(&mut Drive::new(&none).unwrap(), load);
+        let own = ExternalPolicies::trusted_stream(PlainChain::default());
+        let plain = copies(&mut Drive::with_policies(&none, own).unwrap(), load);
+        let found = copies(&mut Drive::new(&cfg).unwrap(), load);
+        println!("{load}: {found:.3} copies per write; {mixed:.3} in one group, {plain:.3} without a plan");
+        match less {
+            None => assert!(found < 1.02 * mixed, "{load}: {found:.3}, {mixed:.3} in one"),
+            Some(less) => {
+                assert!(found < less * mixed.min(plain), "{load}: {found:.3}, {mixed:.3}, {plain:.3}")
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@ mod lives;
 mod one_bit;
 mod reads;
 mod seen;
+mod sets;
 mod steps;
 mod support;
 mod wear;

@@ -6,7 +6,7 @@ use crate::ftl::stream::tests::{SIZE, moved, written};
 use crate::rng::Rng;
 use crate::sections::MappingUnit;
 use crate::units::{BlockId, LaneId};
-use crate::{Drive, Executor, ExternalPolicies};
+use crate::{Drive, Executor};
 
 /// A policy whose chain has so many groups but the last.
 fn policy(groups: u8) -> Policy {
@@ -219,91 +219,45 @@ fn a_group_above_its_size_is_first_in_first_out() {
     drive.check().unwrap();
 }
 
-/// A chain of eight groups without sizes: victims are the least live of all.
-#[derive(Clone, Debug, Default)]
-struct PlainChain(Vec<u8>);
-
-impl Member for PlainChain {
-    fn streams(&self) -> Streams {
-        Streams::of(8, 1, 0b1111_1110)
-    }
-
-    fn learn(&mut self, size: &Size) {
-        self.0 = vec![0; size.logical_units as usize];
-    }
-
-    fn of_write(&mut self, write: Written) -> StreamId {
-        self.0[write.lpn.index()] = 0;
-        StreamId(0)
-    }
-
-    fn of_move(&mut self, moved: Moved) -> StreamId {
-        let group = &mut self.0[moved.lpn.index()];
-        *group = (*group + 1).min(7);
-        StreamId(*group)
-    }
-}
-
-/// The eighth and ninth writing of a drive's whole space: copies per write.
-fn copies(drive: &mut Drive, mut one: impl FnMut() -> u32) -> f64 {
-    drive.set_executor(Executor::Functional);
-    let units = drive.logical_units();
-    drive.fill(0, units).unwrap();
-    let mut write = |drive: &mut Drive, times: u32| {
-        drive.overwrite(&(0..times * units).map(|_| one()).collect::<Vec<_>>()).unwrap()
-    };
-    write(drive, 7);
-    drive.reset_stats();
-    write(drive, 2);
-    drive.check().unwrap();
-    let stats = drive.stats().ftl;
-    stats.moved_units.iter().sum::<u64>() as f64 / stats.host_units as f64
-}
-
-/// Skewed loads: fewer copies than without groups, or in groups that nobody has planned; and about as many as
-/// planned. Uniform ones stay in one group.
+/// Skewed loads: about as many copies as planned. Uniform ones stay in one group. (That they are fewer than without a
+/// plan is for whole drives of `tests/suite/midas.rs` to say.)
 #[test]
 fn the_drive_copies_as_planned() {
-    let cfg = drive_of(600, 64, 18.0);
-    for (load, less) in [("uniform", None), ("80/20", Some(0.8)), ("90/10", Some(0.5)), ("Zipf", Some(0.7))] {
-        let run = |drive: &mut Drive| {
-            let (units, mut rng) = (drive.logical_units(), Rng::named(1, load));
-            let mut sum = 0.0;
-            let zipf: Vec<f64> = (1..=units).map(|rank| (sum += 1.0 / f64::from(rank), sum).1).collect();
-            copies(drive, || match load {
-                "uniform" => rng.below(units),
-                "80/20" if rng.below(10) < 8 => rng.below(units / 5),
-                "90/10" if rng.below(10) < 9 => rng.below(units / 10),
-                "Zipf" => {
-                    let drawn = f64::from(rng.below(1 << 30)) / f64::from(1 << 30) * sum;
-                    zipf.partition_point(|&up_to| up_to < drawn) as u32 * 7_919 % units
-                }
-                _ => rng.below(units),
-            })
-        };
-        let mut none = cfg.clone();
-        none.stream = crate::ftl::stream::Config::default();
-        let mixed = run(&mut Drive::new(&none).unwrap());
-        let own = ExternalPolicies::trusted_stream(PlainChain::default());
-        let plain = run(&mut Drive::with_policies(&none, own).unwrap());
+    let cfg = drive_of(300, 64, 18.0);
+    for load in ["uniform", "80/20", "90/10", "Zipf"] {
         let mut drive = Drive::new(&cfg).unwrap();
-        let found = run(&mut drive);
+        let (units, mut rng) = (drive.logical_units(), Rng::named(1, load));
+        let mut sum = 0.0;
+        let zipf: Vec<f64> = (1..=units).map(|rank| (sum += 1.0 / f64::from(rank), sum).1).collect();
+        let mut one = || match load {
+            "80/20" if rng.below(10) < 8 => rng.below(units / 5),
+            "90/10" if rng.below(10) < 9 => rng.below(units / 10),
+            "Zipf" => {
+                let drawn = f64::from(rng.below(1 << 30)) / f64::from(1 << 30) * sum;
+                zipf.partition_point(|&up_to| up_to < drawn) as u32 * 7_919 % units
+            }
+            _ => rng.below(units),
+        };
+        drive.set_executor(Executor::Functional);
+        drive.fill(0, units).unwrap();
+        let mut write = |drive: &mut Drive, times: u32| {
+            drive.overwrite(&(0..times * units).map(|_| one()).collect::<Vec<_>>()).unwrap()
+        };
+        // The eighth and ninth writing of the drive's whole space.
+        write(&mut drive, 7);
+        drive.reset_stats();
+        write(&mut drive, 2);
+        drive.check().unwrap();
+        let stats = drive.stats().ftl;
+        let found = stats.moved_units.iter().sum::<u64>() as f64 / stats.host_units as f64;
         let chain = policy_of(&mut drive).chain;
         let planned = chain.copies as f64 / ONE as f64;
         let sizes = &chain.blocks[usize::from(HOT)..usize::from(chain.end)];
         println!(
-            "{load}: {found:.3} copies per write, {planned:.3} planned; {mixed:.3} in one group, {plain:.3} in"
+            "{load}: {found:.3} copies per write, {planned:.3} planned; blocks of hot data and groups: {sizes:?}"
         );
-        println!("    groups without a plan; blocks of hot data, then of the chain: {sizes:?}");
         assert!((planned - found).abs() < 0.1 * (1.0 + found), "{load}: {found:.3}, {planned:.3} planned");
-        match less {
-            None => {
-                assert!(chain.end == FIRST && found < 1.02 * mixed, "{load}: {found:.3}, {mixed:.3} in one")
-            }
-            Some(less) => {
-                assert!(found < less * mixed.min(plain), "{load}: {found:.3}, {mixed:.3}, {plain:.3}")
-            }
-        }
+        assert_eq!(chain.end == FIRST, load == "uniform", "{load}: {chain:?}");
     }
 }
 
