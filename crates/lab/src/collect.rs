@@ -405,6 +405,7 @@ impl RunResult {
             peak_rss_bytes: peak_rss_bytes(),
             verdict: Verdict::default(),
             changes: Vec::new(),
+            problems: Vec::new(),
             remarks: of_workload,
         }
     }
@@ -417,6 +418,7 @@ impl RunResult {
         if self.takes_time() {
             self.changes = regimes::of(facts.series, facts.meter.windows(), is_the_drives);
         }
+        self.problems = problems::problems(&self);
         self.remarks.extend(remarks::of(facts, &self));
         self
     }

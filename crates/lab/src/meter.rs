@@ -139,6 +139,13 @@ impl Kind {
         Some(std::array::from_fn(|part| sum(part) as f64 / count as f64))
     }
 
+    /// How many requests [`part_means`](Self::part_means) counts from such a step on; none without requests, or if
+    /// nobody asked.
+    pub fn slowest(&self, of_million: u64) -> Option<u64> {
+        let at = step_at(self.alike.iter().map(|alike| alike.count), of_million)?;
+        Some(self.alike[at..].iter().map(|alike| alike.count).sum())
+    }
+
     /// The parts of all requests must add up to their latencies, whatever happened to them.
     pub fn check(&self) {
         let parts: u128 = (0..PARTS).map(|part| self.part_sum(part)).sum();
@@ -231,11 +238,9 @@ impl Meter {
         }
     }
 
-    /// Of reads and writes it is told by latency, too, where the time went.
+    /// It is told by latency, too, where the time went.
     pub fn tell_alike(&mut self) {
-        for op in [OpCode::Read, OpCode::Write] {
-            self.kinds[op as usize].alike = vec![Alike::default(); STEPS].into();
-        }
+        self.kinds.iter_mut().for_each(|kind| kind.alike = vec![Alike::default(); STEPS].into());
     }
 
     /// Forgets everything: the measurement begins at `since`.

@@ -25,6 +25,9 @@ const FACTOR: f64 = 1.25; // [A]
 /// comes to 3.6 in one of a hundred; real blocks hang together.
 const ERRORS: f64 = 6.0; // [A]
 
+/// The metric of a change of latency.
+pub(crate) const LATENCY: &str = "latency";
+
 /// Where a run has changed for good.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
@@ -78,7 +81,7 @@ pub(crate) fn of(
         // Below one is what the buffer kept from flash, by the workload's leave.
         all.extend(changes("write_amplification", &amplification(series), 1.0));
     }
-    all.extend(changes("latency", &latencies(windows), 0.0));
+    all.extend(changes(LATENCY, &latencies(windows), 0.0));
     all.sort_by_key(|change| change.at_ns);
     all
 }
@@ -266,7 +269,7 @@ pub(crate) fn text(changes: &[Change]) -> String {
 fn value(metric: &str, value: f64) -> String {
     match metric {
         "bandwidth" => si(value * 1e6, "B/s"),
-        "latency" => duration(value),
+        LATENCY => duration(value),
         _ => digits(value),
     }
 }

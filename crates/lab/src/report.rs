@@ -42,7 +42,8 @@ pub fn workload_plots(analysis: &workload::analysis::Analysis) -> Vec<(&'static 
 
 /// One result as a table for people.
 pub fn table(result: &RunResult) -> String {
-    let tail = result.tail.as_ref().map_or(String::new(), |tail| format!("\n{}", slowest::tables(tail)));
+    let tail =
+        result.tail.as_ref().map_or(String::new(), |tail| format!("\n{}", slowest::tables(tail, result)));
     table::one(result) + &tail
 }
 

@@ -4,11 +4,11 @@ use crate::number::{digits, duration, si};
 use crate::regimes;
 use crate::result::RunResult;
 
-/// Throughput, the 99th percentile of reads, write amplification, and what bounds the run.
+/// Throughput, the 99th percentile of reads and of flushes, write amplification, and what bounds the run.
 pub(crate) fn line(result: &RunResult) -> String {
     let mut parts = Vec::new();
     if let Some(iops) = result.iops.all {
-        parts.push(format!("{} IOPS", si(iops, "")));
+        parts.push(format!("{} IOPS{}", si(iops, ""), counted(result)));
     }
     let (read, write) = (&result.latency_ns.read, &result.latency_ns.write);
     match (read.p99, write.p99) {
@@ -16,6 +16,9 @@ pub(crate) fn line(result: &RunResult) -> String {
         (Some(p99), _) => parts.push(format!("99 % of reads within {}", duration(p99 as f64))),
         (None, Some(p99)) => parts.push(format!("99 % of writes within {}", duration(p99 as f64))),
         (None, None) => {}
+    }
+    if let Some(p99) = result.latency_ns.flush.p99.filter(|_| result.takes_time()) {
+        parts.push(format!("of flushes within {}", duration(p99 as f64)));
     }
     if let Some(amplification) = result.write_amplification.filter(|amplification| *amplification > 0.0) {
         parts.push(format!("write amplification {}", digits(amplification)));
@@ -29,6 +32,19 @@ pub(crate) fn line(result: &RunResult) -> String {
         changes => format!("; several regimes: {}", regimes::text(changes)),
     };
     format!("in short: {}{verdict}{regimes}\n", parts.join(", "))
+}
+
+/// What IOPS count, where that is more than reads and writes.
+fn counted(result: &RunResult) -> String {
+    let kinds = [
+        ("reads", result.reads),
+        ("writes", result.writes),
+        ("trims", result.trims),
+        ("flushes", result.flushes),
+    ];
+    let names: Vec<&str> =
+        kinds.iter().filter(|(_, requests)| *requests > 0).map(|(name, _)| *name).collect();
+    if result.trims + result.flushes == 0 { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
 /// The line and what must be known to read it.

@@ -1,8 +1,10 @@
 //! The tables of whom the slowest requests waited for ([`crate::tail`]).
 
 use crate::number::{count, duration, percent};
+use crate::result::RunResult;
 use crate::table::{cells, grid};
 use crate::tail::{Example, Reason, Slowest, TailTold};
+use crate::time_spent::slowest_share;
 
 /// Reasons that the table tells.
 const ROWS: usize = 12;
@@ -44,16 +46,25 @@ fn making_room(reason: &Reason) -> impl Iterator<Item = Vec<String>> {
     })
 }
 
+/// What share of the requests of a kind its slowest are, as text.
+fn share_of(told: &TailTold, slowest: &Slowest, name: &str, result: &RunResult) -> String {
+    let latency = &result.latency_ns;
+    let all = match name {
+        "reads" => &latency.read,
+        "writes" => &latency.write,
+        "trims" => &latency.trim,
+        _ => &latency.flush,
+    };
+    slowest_share(Some(slowest.requests), all.count, (100.0 - told.percent) / 100.0)
+}
+
 /// Tables of it; empty if there are no requests.
-pub(crate) fn tables(told: &TailTold) -> String {
-    let kinds = [("reads", &told.read), ("writes", &told.write)];
-    let shown = kinds.into_iter().filter_map(|(name, slowest)| Some((name, slowest.as_ref()?)));
+pub(crate) fn tables(told: &TailTold, result: &RunResult) -> String {
     let of_kind = |(name, slowest): (&str, &Slowest)| {
-        let share = 100.0 - told.percent;
-        let share = if share >= 0.095 { format!("{share:.1}") } else { format!("{share:.4}") };
+        let share = share_of(told, slowest, name, result);
         let mean = slowest.sum_ns as f64 / slowest.requests.max(1) as f64;
         let title = format!(
-            "slowest {share} % of {name}: {} requests, {} and up, mean {}",
+            "slowest {share} of {name}: {} requests, {} and up, mean {}",
             count(slowest.requests),
             duration(slowest.from_ns as f64),
             duration(mean)
@@ -81,5 +92,5 @@ pub(crate) fn tables(told: &TailTold) -> String {
         }
         format!("{title}\n{}", grid(&rows))
     };
-    shown.map(of_kind).collect::<Vec<_>>().join("\n")
+    told.kinds().map(of_kind).collect::<Vec<_>>().join("\n")
 }

@@ -202,8 +202,8 @@ fn latencies(result: &RunResult) -> String {
         ("all", &latency.all, iops.all, bandwidth.all),
         ("read", &latency.read, iops.read, bandwidth.read),
         ("write", &latency.write, iops.write, bandwidth.write),
-        ("trim", &latency.trim, None, None),
-        ("flush", &latency.flush, None, None),
+        ("trim", &latency.trim, per_second(result, &latency.trim), None),
+        ("flush", &latency.flush, per_second(result, &latency.flush), None),
     ];
     for (name, spread, iops, bandwidth) in kinds.into_iter().filter(|(_, spread, ..)| spread.count > 0) {
         let mut row = vec![
@@ -216,6 +216,11 @@ fn latencies(result: &RunResult) -> String {
         rows.push(row);
     }
     grid(&rows)
+}
+
+/// Requests of a distribution that were served a second.
+fn per_second(result: &RunResult, of: &Distribution) -> Option<f64> {
+    (result.simulated_ns > 0).then(|| of.count as f64 * 1e9 / result.simulated_ns as f64)
 }
 
 /// A row for each job; nothing if there are none.
@@ -544,18 +549,17 @@ fn separation(result: &RunResult) -> String {
 }
 
 fn time_spent(result: &RunResult) -> String {
-    let spent = &result.breakdown_ns;
-    let latency = &result.latency_ns;
-    let kinds = [("read", &spent.read, latency.read.mean), ("write", &spent.write, latency.write.mean)];
-    let shown: Vec<_> = kinds.into_iter().filter_map(|(name, by, mean)| Some((name, by, mean?))).collect();
+    let shown: Vec<_> =
+        result.time_of_kinds().filter_map(|kind| Some((kind, kind.spent, kind.latency.mean?))).collect();
     if shown.is_empty() {
         return String::new();
     }
     let tells_slowest = shown.iter().any(|(_, by, _)| by[Part::Link].mean_from_p99_9.is_some());
     let columns = if tells_slowest { 2 } else { 1 };
     let mut rows = vec![vec!["where the time went (mean)".to_owned()]];
-    for (name, ..) in &shown {
-        rows[0].extend(cells([name, "", "slowest .1 %", ""]).into_iter().take(2 * columns));
+    for (kind, ..) in &shown {
+        let slowest = format!("slowest {}", kind.slowest_share(1));
+        rows[0].extend(cells([kind.name, "", &slowest, ""]).into_iter().take(2 * columns));
     }
     // Without errors nothing is decoded.
     for part in Part::ALL.into_iter().filter(|part| *part != Part::Decode || result.has_errors()) {

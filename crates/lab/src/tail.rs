@@ -1,10 +1,11 @@
 //! Why the slowest requests are slow: whom they waited for, summed by steps of latency while they come, because which
 //! of them are the slowest is known only at the end.
 
+use crate::meter::KINDS;
 use crate::steps::{STEPS, shortest, step_at, step_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssd::{Completion, HOLDERS, Held, Holder, OpCode, PARTS, Part, SimTime, Status, Told};
+use ssd::{Completion, HOLDERS, Held, Holder, PARTS, Part, SimTime, Status, Told};
 
 /// Things that time goes to: parts of a request's way, and holders of what it waits for.
 const REASONS: usize = PARTS + HOLDERS;
@@ -23,6 +24,21 @@ pub struct TailTold {
     pub read: Option<Slowest>,
     /// The slowest writes.
     pub write: Option<Slowest>,
+    /// The slowest trims.
+    #[serde(default)]
+    pub trim: Option<Slowest>,
+    /// The slowest flushes.
+    #[serde(default)]
+    pub flush: Option<Slowest>,
+}
+
+impl TailTold {
+    /// The slowest of each kind that there was, by its name.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&'static str, &Slowest)> {
+        let all =
+            [("reads", &self.read), ("writes", &self.write), ("trims", &self.trim), ("flushes", &self.flush)];
+        all.into_iter().filter_map(|(kind, told)| Some((kind, told.as_ref()?)))
+    }
 }
 
 /// The slowest requests of a kind.
@@ -160,13 +176,13 @@ pub(crate) struct Tail {
     since: SimTime,
     /// The request that has completed last.
     last: Completion,
-    kinds: [Kind; 2],
+    kinds: [Kind; KINDS.len()],
 }
 
 impl Tail {
     /// Of those from this percentile of latencies on.
     pub fn new(percent: f64, since: SimTime) -> Self {
-        Tail { percent, since, last: Completion::default(), kinds: [Kind::new(), Kind::new()] }
+        Tail { percent, since, last: Completion::default(), kinds: KINDS.map(|_| Kind::new()) }
     }
 
     /// The measurement begins.
@@ -188,19 +204,15 @@ impl Tail {
     /// That is whom it has waited for.
     pub fn record(&mut self, told: &Told) {
         let completion = &self.last;
-        let kind = match completion.op {
-            _ if completion.status != Status::Ok => return,
-            OpCode::Read => 0,
-            OpCode::Write => 1,
-            OpCode::Trim | OpCode::Flush => return,
-        };
-        self.kinds[kind].record(completion, told, self.since);
+        if completion.status == Status::Ok {
+            self.kinds[completion.op as usize].record(completion, told, self.since);
+        }
     }
 
     pub fn finish(&self) -> TailTold {
         let of_million = (self.percent * 10_000.0).round() as u64;
-        let [read, write] = self.kinds.each_ref().map(|kind| kind.told(of_million));
-        TailTold { percent: self.percent, read, write }
+        let [read, write, trim, flush] = self.kinds.each_ref().map(|kind| kind.told(of_million));
+        TailTold { percent: self.percent, read, write, trim, flush }
     }
 }
 

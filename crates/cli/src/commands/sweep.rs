@@ -22,6 +22,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::policy_args::LibraryArgs;
 use crate::progress::Progress;
+use crate::requiring::{RequireArgs, met};
 use crate::text::thousands;
 
 /// Examples for the help text.
@@ -31,6 +32,8 @@ Examples:
       all runs of grid.toml, on all cores, except those already done
   wordline sweep grid.toml -o out/grid --dry-run
       what would be run
+  wordline sweep grid.toml -o out/grid --require steady,not-overloaded
+      exit code 3 if the numbers of some run are not to be taken as they stand, with the names of these runs
   wordline sweep grid.toml -o out/grid --shard 2/8
       the second of eight parts, as on one of eight machines that share the folder; the last to finish writes the tables
 
@@ -88,6 +91,9 @@ pub struct SweepArgs {
     #[arg(long, conflicts_with = "snapshots")]
     no_cache: bool,
 
+    #[command(flatten)]
+    required: RequireArgs,
+
     /// Print nothing but errors
     #[arg(short, long)]
     quiet: bool,
@@ -104,6 +110,7 @@ fn parse_shard(text: &str) -> Result<(usize, usize), String> {
 
 /// Runs a sweep.
 pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    args.required.requirements()?;
     let text = files::read_text(&args.file, "read the sweep")?;
     // Workers are told in text where files lie.
     files::absolute_text(&args.out, "write the sweep")?;
@@ -250,6 +257,7 @@ impl SweepArgs {
         interrupt: &Interrupt,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
+        let required = self.required.requirements()?;
         let standing = Standing::of(&outcomes);
         let told = SweepTold::new(plan, outcomes);
         // Of a part nobody wants a table; whichever part ends last has all of it.
@@ -259,7 +267,7 @@ impl SweepArgs {
                 write!(out, "{}", told.text())?;
                 writeln!(
                     out,
-                    "in {}: runs.csv, runs.parquet, tables.txt, .md, .tex, figures",
+                    "in {}: runs.csv, runs.parquet, problems.json, tables.txt, .md, .tex, figures",
                     self.out.display()
                 )?;
             }
@@ -274,6 +282,9 @@ impl SweepArgs {
         if let Some(stuck) = stuck {
             return Err(stuck.and(&what));
         }
-        standing.complaint(&undone).map_or(Ok(()), |complaint| Err(Failure::work(complaint)))
+        if let Some(complaint) = standing.complaint(&undone) {
+            return Err(Failure::work(complaint));
+        }
+        met(&required, told.results())
     }
 }

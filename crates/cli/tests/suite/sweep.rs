@@ -1,6 +1,8 @@
 //! `wordline sweep`: many runs from one file, which survive what happens to them.
 
-use crate::program::{Done, SMALL, children_of, file, finish, folder, kill, root, shell, start, wordline};
+use crate::program::{
+    Done, SMALL, children_of, file, finish, folder, kill, root, shell, start, wordline, wordline_in,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -20,10 +22,23 @@ fn sweep(file: &str, out: &str, more: &[&str]) -> Done {
     wordline(&[&["sweep", file, "-o", out], more].concat())
 }
 
+/// The cells of a line of CSV, of which some are in quotes.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut is_quoted) = (vec![String::new()], false);
+    for letter in line.chars() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            letter => cells.last_mut().unwrap().push(letter),
+        }
+    }
+    cells
+}
+
 /// `runs.csv` without what it cost.
 fn rows(out: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(Path::new(out).join("runs.csv")).unwrap();
-    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let mut lines = text.lines().map(cells);
     let head = lines.next().unwrap();
     let cost = head.iter().position(|name| name == "processor_time_s").unwrap();
     let without = |mut row: Vec<String>| {
@@ -388,4 +403,39 @@ fn a_task_of_slurm_does_its_part() {
     let rows: Vec<Vec<f64>> = table.lines().map(numbers).filter(|row| row.len() == 6).take(6).collect();
     assert!(rows[0][3] > rows[2][3] && rows[2][3] > rows[4][3], "{table}");
     assert!(rows.iter().all(|row| row[4] > row[3]), "fifo copies more than greedy: {table}");
+}
+
+/// No number without its verdict: a sweep whose runs are overloaded says so wherever it is told, and to a script.
+#[test]
+fn problems_of_runs_are_told_and_can_be_required_not_to_be() {
+    let folder = folder("sweep-problems");
+    let generator =
+        "[workload]\npattern = \"uniform\"\ncount = 4000\nread_percent = 0\narrival = \"fixed\"\n";
+    let text = format!(
+        "{SMALL}\n[run]\noverwrite = \"none\"\n{generator}[grid]\nworkload.rate_iops = [100, 900000]\n"
+    );
+    file(&folder, "sw.toml", text);
+    let args =
+        ["sweep", "sw.toml", "-o", "out", "--no-cache", "--require", "not-overloaded,write_latency_p99<1s"];
+    let done =
+        wordline_in(&folder, &args).fails(3, &["--require is not met", "rate_iops=900000: not-overloaded"]);
+    assert!(!done.err.contains("rate_iops=100:"), "{}", done.err);
+    assert!(done.out.contains("problems: 1 of 2 overloaded"), "{}", done.out);
+    assert!(done.out.contains(" (o"), "{}", done.out);
+    let read = |name: &str| std::fs::read_to_string(folder.join("out").join(name)).unwrap();
+    let csv = read("runs.csv");
+    assert!(csv.lines().next().unwrap().contains(",problems,verdict.state,verdict.bound_by,"), "{csv}");
+    assert_eq!(csv.lines().filter(|line| line.contains(",overloaded")).count(), 1, "{csv}");
+    let problems: serde_json::Value = serde_json::from_str(&read("problems.json")).unwrap();
+    assert_eq!(
+        (problems.as_array().unwrap().len(), &problems[0]["problems"][0]["name"]),
+        (1, &"overloaded".into())
+    );
+    assert!(
+        ["tables.txt", "tables.md", "tables.tex"].iter().all(|name| read(name).contains("(o) overloaded"))
+    );
+    // A slip costs no run.
+    let args = ["sweep", "sw.toml", "-o", "never", "--require", "stedy"];
+    wordline_in(&folder, &args).fails(2, &["--require", "stedy", "steady"]);
+    assert!(!folder.join("never").exists());
 }

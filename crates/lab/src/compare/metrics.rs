@@ -83,7 +83,12 @@ fn of_all() -> Vec<Metric> {
         metric("read bandwidth", megabytes, |r| r.bandwidth_mb_s.read),
         metric("write bandwidth", megabytes, |r| r.bandwidth_mb_s.write),
     ];
-    let spreads: [(&str, Spread); 2] = [("read", |r| &r.latency_ns.read), ("write", |r| &r.latency_ns.write)];
+    let spreads: [(&str, Spread); 4] = [
+        ("read", |r| &r.latency_ns.read),
+        ("write", |r| &r.latency_ns.write),
+        ("trim", |r| &r.latency_ns.trim),
+        ("flush", |r| &r.latency_ns.flush),
+    ];
     for (kind, spread) in spreads {
         let enough = move |r: &RunResult, name| r.takes_time() && spread(r).count >= requests_needed(name);
         let mean = move |r: &RunResult| spread(r).mean.filter(|_| enough(r, "mean"));

@@ -182,8 +182,11 @@ fn charts(series: &Series<'_>) -> Vec<Chart> {
     let log = |key, title, kind| Chart { log: true, ..chart(key, title, "ns", latencies(series, kind)) };
     let throughput =
         vec![line("read", BLUE, series.rate("host.read_bytes")), line("written", RED, series.rate(WRITTEN))];
-    let requests =
-        vec![line("reads", BLUE, series.rate("reads")), line("writes", RED, series.rate("writes"))];
+    let requests = vec![
+        line("reads", BLUE, series.rate("reads")),
+        line("writes", RED, series.rate("writes")),
+        line("flushes", GREEN, series.rate("flushes")),
+    ];
     let starts = series.windows(left);
     let shares = by_cause(|name| series.ratio(&starts, name, left));
     let programmed = by_cause(|name| series.rate(name));
@@ -193,6 +196,7 @@ fn charts(series: &Series<'_>) -> Vec<Chart> {
         chart("requests", "Requests a second", "", requests),
         log("read_latency", "Latency of reads", "read"),
         log("write_latency", "Latency of writes", "write"),
+        log("flush_latency", "Latency of flushes", "flush"),
         Chart { stacked: true, starts, ..chart("amplification", "Write amplification by cause", "", shares) },
         Chart { stacked: true, ..chart("programmed", "Programmed to flash, by cause", "B/s", programmed) },
         chart(

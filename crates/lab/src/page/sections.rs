@@ -8,8 +8,8 @@ use crate::by::By;
 use crate::compare::Comparison;
 use crate::number::{count, duration, percent};
 use crate::result::RunResult;
-use crate::tail::Slowest;
-use crate::time_spent::Spent;
+use crate::tail::{Slowest, TailTold};
+use crate::time_spent::{OfKind, Spent};
 use crate::{counted, short, slowest};
 use maud::{Markup, html};
 use ssd::Part;
@@ -106,8 +106,8 @@ fn what_held(result: &RunResult) -> Vec<String> {
         ));
     }
     if all.is_empty() {
-        for (kind, spent) in [("reads", &result.breakdown_ns.read), ("writes", &result.breakdown_ns.write)] {
-            let of = |part: &Part| spent[*part].mean_from_p99_9.unwrap_or(0.0);
+        for kind in result.time_of_kinds() {
+            let of = |part: &Part| kind.spent[*part].mean_from_p99_9.unwrap_or(0.0);
             let sum: f64 = Part::ALL.iter().map(of).sum();
             let Some(most) =
                 Part::ALL.into_iter().max_by(|a, b| of(a).total_cmp(&of(b))).filter(|_| sum > 0.0)
@@ -115,8 +115,10 @@ fn what_held(result: &RunResult) -> Vec<String> {
                 continue;
             };
             all.push(format!(
-                "The slowest .1 % of {kind} took {} on average, {} of it {}. To see what held them up, run \
-                 again with --explain-tail 99.9.",
+                "The slowest {} of {} took {} on average, {} of it {}. To see what held them up, run again with \
+                 --explain-tail 99.9.",
+                kind.slowest_share(1),
+                kind.plural(),
                 duration(sum),
                 percent(of(&most) / sum),
                 phrase(most),
@@ -160,12 +162,7 @@ fn phrase(part: Part) -> &'static str {
 }
 
 fn tails(result: &RunResult) -> Vec<(&'static str, &Slowest)> {
-    let tail = result.tail.iter();
-    tail.flat_map(|tail| {
-        let kinds = [("reads", &tail.read), ("writes", &tail.write)];
-        kinds.into_iter().filter_map(|(kind, told)| Some((kind, told.as_ref()?)))
-    })
-    .collect()
+    result.tail.iter().flat_map(TailTold::kinds).collect()
 }
 
 /// Pictures and tables of where time went, run by run.
@@ -194,16 +191,15 @@ type Side = fn(&Spent) -> Option<f64>;
 
 /// The parts of a request's life, each bar whole, whatever the latencies are: of the fast half, of all, of the slow.
 fn breakdown(result: &RunResult) -> Option<Markup> {
-    let kinds = [
-        ("reads", &result.breakdown_ns.read, result.latency_ns.read.count),
-        ("writes", &result.breakdown_ns.write, result.latency_ns.write.count),
-    ];
-    let sides: [(&str, Side); 4] = [
-        ("the faster half", |spent| spent.mean_to_p50),
-        ("all", |spent| spent.mean),
-        ("the slowest 1 %", |spent| spent.mean_from_p99),
-        ("the slowest .1 %", |spent| spent.mean_from_p99_9),
-    ];
+    let sides = |kind: &OfKind<'_>| -> [(String, Side); 4] {
+        let slowest = |of_thousand| format!("the slowest {}", kind.slowest_share(of_thousand));
+        [
+            ("the faster half".to_owned(), |spent| spent.mean_to_p50),
+            ("all".to_owned(), |spent| spent.mean),
+            (slowest(10), |spent| spent.mean_from_p99),
+            (slowest(1), |spent| spent.mean_from_p99_9),
+        ]
+    };
     let row = |kind: &str, side: &str, spent: &By<Part, Spent>, of: Side| {
         let ns: Vec<f64> = Part::ALL.iter().map(|part| of(&spent[*part]).unwrap_or(0.0)).collect();
         let sum: f64 = ns.iter().sum();
@@ -211,10 +207,10 @@ fn breakdown(result: &RunResult) -> Option<Markup> {
         let parts = ns.into_iter().enumerate().filter_map(share).collect();
         (sum > 0.0).then(|| Row { name: format!("{kind}, {side}"), parts, total: duration(sum) })
     };
-    let counted = kinds.into_iter().filter(|(.., count)| *count > 0);
-    let rows: Vec<Row> = counted
-        .flat_map(|(kind, spent, _)| {
-            sides.into_iter().filter_map(move |(side, of)| row(kind, side, spent, of))
+    let rows: Vec<Row> = result
+        .time_of_kinds()
+        .flat_map(|kind| {
+            sides(&kind).into_iter().filter_map(move |(side, of)| row(kind.plural(), &side, kind.spent, of))
         })
         .collect();
     let names: Vec<String> = Part::ALL.iter().map(|part| part.name().replace('_', " ")).collect();

@@ -184,12 +184,14 @@ pub(crate) fn breakdown(results: &[RunResult], groups: &[String]) -> Plot {
     for (number, result) in results.iter().enumerate().filter(|(_, result)| result.takes_time()) {
         bars.extend(heading(groups, number));
         bars.extend((has_sides && results.len() > 1).then(|| Bar::heading(title(result))));
-        let kinds = [
-            ("read", &result.breakdown_ns.read, &result.latency_ns.read),
-            ("write", &result.breakdown_ns.write, &result.latency_ns.write),
-        ];
-        for (kind, spent, _) in kinds.into_iter().filter(|(.., latency)| latency.count > 0) {
+        for of_kind in result.time_of_kinds() {
+            let (kind, spent) = (of_kind.name, of_kind.spent);
             for (side, key, of) in sides {
+                let side = match *key {
+                    "from_p99" => format!("slowest {}", of_kind.slowest_share(10)),
+                    "from_p99_9" => format!("slowest {}", of_kind.slowest_share(1)),
+                    _ => (*side).to_owned(),
+                };
                 let ns: Vec<f64> = spent.iter().map(|(_, spent)| of(spent).unwrap_or(0.0)).collect();
                 let sum: f64 = ns.iter().sum();
                 if sum <= 0.0 {

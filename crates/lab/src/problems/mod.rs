@@ -8,23 +8,52 @@ mod require;
 pub use require::{Requirements, WrongRequirement};
 
 use crate::number::count;
-use crate::regimes;
+use crate::regimes::{self, Change};
 use crate::result::RunResult;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A reason not to take a result's numbers as they stand.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     /// Its short name: `incomplete`, `failed_requests`, `overloaded`, `several_regimes`, `not_steady`.
-    pub name: &'static str,
+    pub name: String,
     /// What is wrong, in a sentence.
     pub text: String,
 }
 
 impl Problem {
     fn new(name: &'static str, text: String) -> Self {
-        Problem { name, text }
+        Problem { name: name.to_owned(), text }
     }
+}
+
+/// All kinds of them with the letter that marks them in tables, and what it stands for; the most serious first.
+pub(crate) const MARKS: [(&str, char, &str); 5] = [
+    ("incomplete", 'i', "ended early"),
+    ("failed_requests", 'f', "with failed requests"),
+    ("overloaded", 'o', "overloaded"),
+    ("several_regimes", 'r', "of several regimes"),
+    ("not_steady", 's', "not steady"),
+];
+
+/// How many of some results have each kind of problem, in words: `27 of 81 overloaded, 35 not steady`; `None` if none
+/// has one.
+pub fn tally<'a>(results: impl IntoIterator<Item = &'a RunResult>) -> Option<String> {
+    let all: Vec<Vec<Problem>> = results.into_iter().map(problems).collect();
+    let counted = MARKS.iter().filter_map(|(name, _, what)| {
+        let has = |of: &&Vec<Problem>| of.iter().any(|problem| problem.name == *name);
+        let number = all.iter().filter(has).count();
+        (number > 0).then_some((number, what))
+    });
+    let told: Vec<String> = counted
+        .enumerate()
+        .map(|(at, (number, what))| match at {
+            0 => format!("{number} of {} {what}", all.len()),
+            _ => format!("{number} {what}"),
+        })
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// All reasons of a result, the most serious first.
@@ -40,8 +69,11 @@ pub fn problems(result: &RunResult) -> Vec<Problem> {
     if is_overloaded(result) {
         all.push(Problem::new("overloaded", result.verdict.text.clone()));
     }
-    if !result.changes.is_empty() {
-        let text = format!("several regimes: {}", regimes::text(&result.changes));
+    // A queue that grows makes latencies grow: that was said.
+    let is_news = |change: &&Change| change.metric != regimes::LATENCY || !is_overloaded(result);
+    let changes: Vec<Change> = result.changes.iter().filter(is_news).cloned().collect();
+    if !changes.is_empty() {
+        let text = format!("several regimes: {}", regimes::text(&changes));
         all.push(Problem::new("several_regimes", text));
     }
     all.extend(unsteady(result).map(|text| Problem::new("not_steady", text)));

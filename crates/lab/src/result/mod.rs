@@ -20,6 +20,7 @@ use crate::lifetime::Lifetime;
 use crate::modes::{HostWork, WearingWeight};
 use crate::policies::ExternalPolicy;
 use crate::precondition::Preconditioned;
+use crate::problems::Problem;
 use crate::regimes::Change;
 use crate::series::TimeSeries;
 use crate::settings::Settings;
@@ -266,6 +267,9 @@ pub struct RunResult {
     pub requests_per_cpu_second: Option<f64>,
     /// Peak memory of the process so far.
     pub peak_rss_bytes: Option<u64>,
+    /// Why the numbers cannot be taken as they stand, if there is a reason.
+    #[serde(default)]
+    pub problems: Vec<Problem>,
     /// What was skipped, rounded or moved in the workload, and what you must know to read the numbers, as
     /// sentences.
     pub remarks: Vec<String>,

@@ -4,7 +4,7 @@
 //! long from then on. Counts are kept as they stood at the end of each interval, so that nothing is lost by that, and
 //! what intervals tell adds up to the run's counts. Nothing is allocated while requests are served.
 //!
-//! - **Memory.** For each interval [`STEPS`] x 2 counts of 32 bits and the drive's counts, 64 bits each: 11 KB
+//! - **Memory.** For each interval [`STEPS`] x 3 counts of 32 bits and the drive's counts, 64 bits each: 16 KB
 //!   with 16 dies; 20 MB at most in all ([`BYTES_MOST`]).
 //! - **Error.** Percentiles are up to 1/32 too long, and how full the buffer was is the mean of [`LOOKS`] looks; all
 //!   else is exact.
@@ -23,8 +23,8 @@ use std::ops::Range;
 const FIRST_NS: u64 = 1_000_000; // [A]
 /// What all intervals may take together.
 const BYTES_MOST: usize = 20_000_000; // [A]
-/// Kinds of requests whose latencies are told: reads and writes.
-const KINDS: usize = 2;
+/// Kinds of requests whose latencies are told: reads, writes and flushes.
+const KINDS: usize = 3;
 /// Values of a reading beside its totals, dies and channels: pages by cause, then what stands at its time, then how
 /// many units were dirty at all looks together.
 const OTHERS: usize = CAUSES + 4;
@@ -41,7 +41,7 @@ fn looks_in(ns: u64) -> u64 {
 struct Requests {
     /// Where their latencies are counted.
     slot: usize,
-    /// Reads and writes that completed in success.
+    /// Those of each kind that completed in success.
     counts: [u64; KINDS],
     /// The shortest and the longest of each; ns.
     spread_ns: [(u64, u64); KINDS],
@@ -152,7 +152,8 @@ impl Series {
         let kind = match completion.op {
             OpCode::Read => 0,
             OpCode::Write => 1,
-            OpCode::Trim | OpCode::Flush => return,
+            OpCode::Flush => 2,
+            OpCode::Trim => return,
         };
         if completion.status != Status::Ok {
             return;

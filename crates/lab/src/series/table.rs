@@ -60,7 +60,7 @@ const QUANTILES: [(&str, u64, &str); 3] = [
     ("p99", 990_000, "99 % of requests take no longer"),
     ("p99_9", 999_000, "99.9 % of requests take no longer"),
 ];
-const NAMES: [&str; KINDS] = ["read", "write"];
+const NAMES: [(&str, &str); KINDS] = [("read", "reads"), ("write", "writes"), ("flush", "flushes")];
 
 fn column(name: impl Into<String>, unit: &str, doc: impl Into<String>) -> SeriesColumn {
     SeriesColumn { name: name.into(), unit: unit.to_owned(), doc: doc.into() }
@@ -72,16 +72,16 @@ fn columns() -> Vec<SeriesColumn> {
         column("start_ns", "ns", "Start of the interval, from the start of the measurement"),
         column("end_ns", "ns", "Its end"),
     ];
-    for name in NAMES {
-        all.push(column(format!("{name}s"), "requests", format!("{name}s that succeeded")));
+    for (name, several) in NAMES {
+        all.push(column(several, "requests", format!("{several} that succeeded")));
         for (quantile, _, doc) in QUANTILES {
             all.push(column(
                 format!("{name}_{quantile}_ns"),
                 "ns",
-                format!("{doc}, for {name}s; up to 1/32 too high"),
+                format!("{doc}, for {several}; up to 1/32 too high"),
             ));
         }
-        all.push(column(format!("{name}_max_ns"), "ns", format!("The longest of these {name}s")));
+        all.push(column(format!("{name}_max_ns"), "ns", format!("The longest of these {several}")));
     }
     all.push(column("commands", "commands", "In the drive at the end of the interval"));
     all.push(column("dirty_units", "units", "In the buffer then, not in flash nor on the way there"));

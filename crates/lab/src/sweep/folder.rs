@@ -18,7 +18,8 @@ const RUNS: &str = "runs";
 /// What sweeps are called in the lists of folders.
 const KIND: &str = "sweep";
 /// What is told of all runs, whatever was measured.
-const FILES: [&str; 5] = ["tables.txt", "tables.md", "tables.tex", "runs.csv", "runs.parquet"];
+const FILES: [&str; 6] =
+    ["tables.txt", "tables.md", "tables.tex", "runs.csv", "runs.parquet", "problems.json"];
 
 /// Whether an entry of a folder is nothing of the user's: of a sweep that begins at the same time, or had just begun
 /// when it died.

@@ -6,6 +6,7 @@ use crate::csv::Csv;
 use crate::number::digits;
 use crate::plot::grouped::{Group, grouped};
 use crate::plot::{Line, Lines, Plot};
+use crate::problems::MARKS;
 use crate::table::{NONE, aligned};
 use ssd::config::{control_escape, is_control};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,8 @@ pub struct Row {
     pub varied: Vec<(String, String)>,
     /// For each metric the values of all repeats, in the metric's unit.
     pub values: BTreeMap<String, Vec<f64>>,
+    /// Names of the problems that any of the repeats has ([`crate::problems`]).
+    pub problems: BTreeSet<String>,
 }
 
 impl Row {
@@ -51,6 +54,8 @@ pub struct Pivot {
     /// What heads each column.
     across: Vec<String>,
     cells: Vec<Vec<Option<Interval>>>,
+    /// Letters of the problems of each cell's runs.
+    marks: Vec<Vec<String>>,
 }
 
 impl Pivot {
@@ -65,6 +70,7 @@ impl Pivot {
         };
         let (at_row, at_column) = (place(&down), place(&across));
         let mut samples = vec![vec![Vec::new(); across.len()]; down.len()];
+        let mut marks = vec![vec![BTreeSet::new(); across.len()]; down.len()];
         for row in from {
             let at = |places: &BTreeMap<Vec<String>, usize>, keys| {
                 let values: Vec<String> = row.values_of(keys).into_iter().map(str::to_owned).collect();
@@ -72,6 +78,7 @@ impl Pivot {
             };
             let (row_at, column_at) = (at(&at_row, &rows), at(&at_column, &columns));
             samples[row_at][column_at].extend(row.values.get(metric).into_iter().flatten());
+            marks[row_at][column_at].extend(row.problems.iter().cloned());
         }
         let cells = samples.iter().map(|row| row.iter().map(|cell| Interval::of(cell)).collect()).collect();
         let shown = |keys: &[String], heads: &[Vec<&str>]| -> Vec<Vec<String>> {
@@ -81,7 +88,11 @@ impl Pivot {
             heads.iter().map(one).collect()
         };
         let across = shown(&columns, &across).into_iter().map(|values| values.join(", ")).collect();
-        Pivot { metric: metric.to_owned(), down: shown(&rows, &down), across, rows, columns, cells }
+        let letters = |of: &BTreeSet<String>| {
+            MARKS.iter().filter(|(name, ..)| of.contains(*name)).map(|(_, letter, _)| letter).collect()
+        };
+        let marks = marks.iter().map(|row| row.iter().map(letters).collect()).collect();
+        Pivot { metric: metric.to_owned(), down: shown(&rows, &down), across, rows, columns, cells, marks }
     }
 
     /// What the table shows, in one line.
@@ -122,14 +133,15 @@ impl Pivot {
             let lines: Vec<Line> = names.iter().enumerate().map(line).collect();
             return Lines { up: &self.metric, across: &keys, lines: &lines }.plot();
         }
-        let mut data = Csv::new(&["row", "column", "mean", "half_width", "runs"]);
+        let mut data = Csv::new(&["row", "column", "mean", "half_width", "runs", "problems"]);
         let mut groups = Vec::new();
         for (row, head) in heads.iter().enumerate() {
             let bars: Vec<Option<f64>> = (0..names.len()).map(|column| mean(row, column)).collect();
             for (column, cell) in self.cells[row].iter().enumerate() {
                 let Some(cell) = cell else { continue };
                 let half = cell.half_width.map_or(String::new(), |half| half.to_string());
-                data.row(&[head, names[column], &cell.mean.to_string(), &half, &cell.n.to_string()]);
+                let marks = &self.marks[row][column];
+                data.row(&[head, names[column], &cell.mean.to_string(), &half, &cell.n.to_string(), marks]);
             }
             groups.push(Group { name: head.clone(), bars });
         }
@@ -144,12 +156,28 @@ impl Pivot {
         short(&self.rows).into_iter().chain(across.iter().cloned()).collect()
     }
 
-    /// All cells with their heads.
+    /// All cells with their heads, and with marks where their runs have problems.
     fn table(&self) -> Vec<Vec<String>> {
-        let row = |(head, cells): (&Vec<String>, &Vec<Option<Interval>>)| {
-            head.iter().cloned().chain(cells.iter().map(cell)).collect()
+        let marked = |(of, marks): (&Option<Interval>, &String)| match (of, marks.as_str()) {
+            (None, _) | (_, "") => cell(of),
+            (Some(_), marks) => format!("{} ({marks})", cell(of)),
         };
-        std::iter::once(self.head()).chain(self.down.iter().zip(&self.cells).map(row)).collect()
+        let row = |(head, (cells, marks)): (&Vec<String>, (&Vec<Option<Interval>>, &Vec<String>))| {
+            head.iter().cloned().chain(cells.iter().zip(marks).map(marked)).collect()
+        };
+        let rows = self.down.iter().zip(self.cells.iter().zip(&self.marks)).map(row);
+        std::iter::once(self.head()).chain(rows).collect()
+    }
+
+    /// What the marks in its cells mean; nothing without marks.
+    fn footnote(&self) -> Option<String> {
+        let is_there = |letter: char| self.marks.iter().flatten().any(|marks| marks.contains(letter));
+        let told: Vec<String> = MARKS
+            .iter()
+            .filter(|(_, letter, _)| is_there(*letter))
+            .map(|(_, letter, what)| format!("({letter}) {what}"))
+            .collect();
+        (!told.is_empty()).then(|| format!("Some or all runs of a cell are {}.", told.join(", ")))
     }
 
     /// As aligned text; columns for which a terminal has no room follow below, with the rows' heads again.
@@ -175,12 +203,14 @@ impl Pivot {
             };
             aligned(&table.iter().map(part).collect::<Vec<_>>(), left)
         };
-        format!("{}\n\n{}", self.title(), blocks.iter().map(block).collect::<Vec<_>>().join("\n"))
+        let note = self.footnote().map_or(String::new(), |note| format!("\n{note}\n"));
+        format!("{}\n\n{}{note}", self.title(), blocks.iter().map(block).collect::<Vec<_>>().join("\n"))
     }
 
     /// As a table of GitHub's Markdown, under a line that says what it shows.
     pub fn markdown(&self) -> String {
-        format!("{}\n\n{}", self.title(), markdown(&self.table(), self.rows.len()))
+        let note = self.footnote().map_or(String::new(), |note| format!("\n{note}\n"));
+        format!("{}\n\n{}{note}", self.title(), markdown(&self.table(), self.rows.len()))
     }
 
     /// As a `tabular` of LaTeX with the rules of the package `booktabs`, under a comment that says what it shows.
@@ -201,7 +231,15 @@ impl Pivot {
         text.push_str(&line(&table[0]));
         text.push_str("\\midrule\n");
         text.extend(table[1..].iter().map(line));
-        text + "\\bottomrule\n\\end{tabular}\n"
+        text.push_str("\\bottomrule\n");
+        if let Some(note) = self.footnote() {
+            let columns = left + right;
+            text.push_str(&format!(
+                "\\multicolumn{{{columns}}}{{l}}{{\\footnotesize {}}} \\\\\n",
+                escaped(&note)
+            ));
+        }
+        text + "\\end{tabular}\n"
     }
 }
 

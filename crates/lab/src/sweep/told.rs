@@ -6,7 +6,9 @@ use super::{Outcome, Run, SweepPlan};
 use crate::columns::{Column, Table, Values};
 use crate::compare::{scalar_keys, scalars};
 use crate::plot::Plot;
+use crate::problems;
 use crate::result::RunResult;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Metrics that are shown where the file names none, as far as there are any.
@@ -63,6 +65,7 @@ impl<'a> SweepTold<'a> {
         columns.push(Column::new("seed", counts(|point| point.seed)));
         let results: Vec<Option<&RunResult>> =
             self.outcomes.iter().map(|outcome| outcome.as_ref()?.result.as_ref()).collect();
+        columns.extend(verdicts(&results));
         let there: Vec<&RunResult> = results.iter().flatten().copied().collect();
         for scalar in scalars(&there).into_iter().filter(|scalar| scalar.values.iter().any(Option::is_some)) {
             let mut values = scalar.values.into_iter();
@@ -70,6 +73,26 @@ impl<'a> SweepTold<'a> {
             columns.push(Column::new(scalar.key, Values::NumbersOrNone(results.iter().map(of).collect())));
         }
         Table::new("runs", columns)
+    }
+
+    /// How many runs have which problem, in words; `None` if none has one.
+    pub fn problems(&self) -> Option<String> {
+        problems::tally(self.measured().into_iter().map(|(_, result)| result))
+    }
+
+    /// What was measured of runs that came to their end, with the run's name in tables.
+    pub fn results(&self) -> impl Iterator<Item = &RunResult> {
+        self.measured().into_iter().map(|(_, result)| result)
+    }
+
+    /// The problems of all runs that have some, for programs: the run's file and name, and the problems.
+    fn problems_json(&self) -> Vec<u8> {
+        let told = |(run, result): (&Run, &RunResult)| {
+            let problems = problems::problems(result);
+            (!problems.is_empty()).then(|| json!({ "run": run.id, "name": run.name(), "problems": problems }))
+        };
+        let all: Vec<Value> = self.measured().into_iter().filter_map(told).collect();
+        format!("{:#}\n", Value::Array(all)).into_bytes()
     }
 
     /// All files of the sweep's folder that tell of all of it, with their names.
@@ -84,6 +107,7 @@ impl<'a> SweepTold<'a> {
             ("tables.md".to_owned(), joined(Pivot::markdown)),
             ("tables.tex".to_owned(), joined(Pivot::latex)),
             ("runs.csv".to_owned(), table.csv().into_bytes()),
+            ("problems.json".to_owned(), self.problems_json()),
         ];
         files.extend(pivots.iter().flat_map(|(metric, pivot)| pivot.plot().files(&stem(metric))));
         files.extend(table.parquet(&[]).map(|bytes| ("runs.parquet".to_owned(), bytes)));
@@ -97,7 +121,8 @@ impl<'a> SweepTold<'a> {
 
     /// Its tables, for people.
     pub fn text(&self) -> String {
-        self.pivots().iter().map(|(_, pivot)| pivot.text() + "\n").collect()
+        let tables: String = self.pivots().iter().map(|(_, pivot)| pivot.text() + "\n").collect();
+        tables + &self.problems().map_or(String::new(), |problems| format!("problems: {problems}\n"))
     }
 
     /// A table for each metric that the file names, or for some that most look at.
@@ -130,9 +155,10 @@ impl<'a> SweepTold<'a> {
         for (at, (run, _)) in measured.iter().enumerate() {
             let varied = run.point().settings;
             let row = *known.entry(varied.clone()).or_insert_with(|| {
-                rows.push(Row { varied, values: BTreeMap::new() });
+                rows.push(Row { varied, ..Row::default() });
                 rows.len() - 1
             });
+            rows[row].problems.extend(problems::problems(results[at]).into_iter().map(|it| it.name));
             for scalar in &scalars {
                 let (unit, scale) = if scalar.is_time { (IN_US, 1e-3) } else { ("", 1.0) };
                 if let Some(value) = scalar.values[at] {
@@ -143,6 +169,31 @@ impl<'a> SweepTold<'a> {
         }
         rows
     }
+}
+
+/// What must be known of each run to take its numbers for what they are, under the names of `result.json`; empty where
+/// there is no result.
+fn verdicts(results: &[Option<&RunResult>]) -> Vec<Column> {
+    let words = |name: &'static str, of: &dyn Fn(&RunResult) -> String| {
+        Column::new(name, Values::Words(results.iter().map(|it| it.map_or(String::new(), of)).collect()))
+    };
+    let number = |name: &'static str, of: &dyn Fn(&RunResult) -> Option<f64>| {
+        Column::new(name, Values::NumbersOrNone(results.iter().map(|it| it.and_then(of)).collect()))
+    };
+    let names = |result: &RunResult| {
+        let problems = problems::problems(result);
+        problems.into_iter().map(|problem| problem.name).collect::<Vec<_>>().join(" ")
+    };
+    vec![
+        words("problems", &names),
+        words("verdict.state", &|result| result.verdict.state.clone()),
+        words("verdict.bound_by", &|result| result.verdict.bound_by.clone().unwrap_or_default()),
+        number("verdict.busy", &|result| result.verdict.busy),
+        words("preconditioning.state", &|result| result.preconditioning.state.clone()),
+        number("preconditioning.spare.gross", &|result| result.preconditioning.spare.gross),
+        number("preconditioning.spare.net", &|result| result.preconditioning.spare.net),
+        words("remarks", &|result| result.remarks.join("; ")),
+    ]
 }
 
 /// The name of a metric's figure: slashes and the like in its own would be no name of a file.

@@ -34,7 +34,7 @@ fn a_write_cliff_is_told_with_both_values() {
     assert!(bandwidth.before > 1.25 * bandwidth.after && !of(&result, "write_amplification").is_empty());
     let text = lab::report::table(&result);
     assert!(text.lines().next().unwrap().contains("several regimes: bandwidth"), "{text}");
-    let names: Vec<&str> = lab::problems::problems(&result).iter().map(|problem| problem.name).collect();
+    let names: Vec<&str> = result.problems.iter().map(|problem| problem.name.as_str()).collect();
     assert_eq!(names, ["several_regimes"]);
 }
 

@@ -141,3 +141,42 @@ fn the_cause_is_named_that_slows_reads_down() {
         assert!(slow > 3 * quick, "{cause}: {slow} ns, without {quick}");
     }
 }
+
+/// A flush is a kind of request wherever requests are told by kind: a commit's milliseconds do not hide behind writes.
+#[test]
+fn flushes_are_told_as_reads_and_writes_are() {
+    let spec = RunSpec { samples: 100, explain_tail: 99.0, ..closed(1) };
+    let text = "#wordline 1 time_ns,op,lba,sectors,device,stream,file\n";
+    let rows: String =
+        (0..4_000).map(|at| format!("{at},W,{},8,0,0,0\n{at},F,0,0,0,0,0\n", at % 997 * 8)).collect();
+    let path = common::fresh_path("tail-flushes.wl");
+    std::fs::write(&path, format!("{text}{rows}")).unwrap();
+    let result = run(&small_drive(), &workload::Spec::trace(&path).prepare().unwrap(), &spec);
+    assert_eq!((result.writes, result.flushes), (4_000, 4_000));
+    let (flush, write) = (&result.latency_ns.flush, &result.latency_ns.write);
+    assert!(flush.p50 > write.p50, "{flush:?}");
+    let spent: f64 = result.breakdown_ns.flush.iter().map(|(_, spent)| spent.mean.unwrap()).sum();
+    assert!((spent - flush.mean.unwrap()).abs() < 1e-6 * spent, "{spent}, {flush:?}");
+    let slowest = result.tail.as_ref().unwrap().flush.as_ref().unwrap();
+    assert!(slowest.requests >= 40 && slowest.reasons[0].what.starts_with("array."), "{slowest:?}");
+    let series = result.series.as_ref().unwrap();
+    let at = |name: &str| series.column(name).unwrap();
+    let flushes: u64 = series
+        .rows
+        .iter()
+        .map(|row| match row[at("flushes")] {
+            lab::SeriesValue::Number(number) => number,
+            _ => 0,
+        })
+        .sum();
+    assert_eq!(flushes, 4_000);
+    let table = lab::report::table(&result);
+    assert!(table.lines().next().unwrap().contains("IOPS (writes, flushes)"), "{table}");
+    assert!(table.contains("of flushes within") && table.contains("of flushes: "), "{table}");
+    let compared = lab::report::compare(&[result.clone(), result.clone()]);
+    assert!(compared.contains("flush latency p99") && !compared.contains("trim latency"), "{compared}");
+    assert!(lab::report::page(&result).contains("flushes"));
+    // What took as long as the slowest is among them, and they are not called one of a thousand.
+    let slowest = result.breakdown_ns.slowest.write.from_p99_9.unwrap();
+    assert!(slowest > 400 && !table.contains("write          slowest .1 %"), "{slowest}: {table}");
+}

@@ -2,7 +2,7 @@ use super::*;
 
 fn row(varied: &[(&str, &str)], values: &[f64]) -> Row {
     let varied = varied.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Row { varied, values: [("write_amplification".to_owned(), values.to_vec())].into() }
+    Row { varied, values: [("write_amplification".to_owned(), values.to_vec())].into(), ..Row::default() }
 }
 
 /// Two traces, two policies, two spares, two runs each; the last was not run.
@@ -120,4 +120,20 @@ fn a_wide_table_continues_below() {
 fn repeats_alone_are_one_cell() {
     let table = Pivot::new(&[row(&[], &[1.0, 1.0])], &[], &[], "write_amplification");
     assert!(table.text().ends_with("\n\nwrite_amplification\n              1 ± 0\n"), "{}", table.text());
+}
+
+/// Cells whose runs have problems are marked in every format, and a footnote says what the marks mean.
+#[test]
+fn cells_of_runs_with_problems_are_marked() {
+    let mut rows = [row(&[("k", "1")], &[2.0]), row(&[("k", "2")], &[3.0])];
+    let clean = Pivot::new(&rows, &[], &[], "write_amplification");
+    rows[1].problems = ["not_steady", "overloaded"].map(str::to_owned).into();
+    let pivot = Pivot::new(&rows, &[], &[], "write_amplification");
+    for text in [pivot.text(), pivot.markdown(), pivot.latex()] {
+        assert!(text.contains("3 (os)") && !text.contains("2 ("), "{text}");
+        assert!(text.contains("(o) overloaded, (s) not steady"), "{text}");
+    }
+    for text in [clean.text(), clean.markdown(), clean.latex()] {
+        assert!(!text.contains('(') || text.contains("tabular") && !text.contains("(o"), "{text}");
+    }
 }
