@@ -15,13 +15,17 @@ const SCALES: &[&[(&str, f64)]] = &[
     ],
     &[("MB/s", 1.0), ("GB/s", 1e3)],
 ];
+/// Bytes of the longest of them.
+const LONGEST: usize = 5;
 
 /// A number with its unit as a value in `unit`; `None` if it is no such text, or the units have nothing to do with each
 /// other. A whole number stays one where that is exact.
 pub fn in_unit(text: &str, unit: &str) -> Option<Value> {
     let text = text.trim();
-    // The unit begins at the first letter that is not the exponent of a number.
-    let starts = text.char_indices().filter(|(_, c)| c.is_alphabetic() || *c == '%').map(|(at, _)| at);
+    // The unit begins at the first letter that is not the exponent of a number, and is no longer than one: a long word
+    // is not looked through from each of its letters on.
+    let near_end = text.char_indices().skip_while(|(at, _)| text.len() - at > LONGEST.max(unit.len()));
+    let starts = near_end.filter(|(_, c)| c.is_alphabetic() || *c == '%').map(|(at, _)| at);
     let (number, found) = starts
         .map(|at| (text[..at].trim(), text[at..].trim()))
         .filter(|(_, unit)| !unit.contains(|c: char| c.is_ascii_digit()))
@@ -68,6 +72,7 @@ mod tests {
         ] {
             assert_eq!(in_unit(text, unit), Some(value), "{text} in {unit}");
         }
+        assert_eq!(SCALES.concat().iter().map(|(name, _)| name.len()).max(), Some(LONGEST));
         for (text, unit) in [("60us", "MiB"), ("60", "us"), ("us", "us"), ("60 furlongs", "us"), ("60us", "")]
         {
             assert_eq!(in_unit(text, unit), None, "{text} in {unit}");
