@@ -85,15 +85,18 @@ fn assert_loop_allocates_nothing(cfg: &DriveConfig, executor: Executor, what: &s
     let mut load = Load::new(3);
     load.run(&mut drive, 8_000);
     let reclaimed = drive.stats().ftl.reclaimed_blocks;
-    let found = allocations(|| load.run(&mut drive, 30_000));
+    // From 8,000 to 24,000: what grows by doubling with the commands does so at least once.
+    let commands = if support::is_soak() { 30_000 } else { 16_000 };
+    let found = allocations(|| load.run(&mut drive, commands));
     assert!(drive.stats().ftl.reclaimed_blocks > reclaimed, "{what}: nothing was cleaned");
-    assert_eq!(found, 0, "{what}, {executor:?}: allocations in 30000 commands");
+    assert_eq!(found, 0, "{what}, {executor:?}: allocations in {commands} commands");
     let mut bytes = Vec::new();
     drive.save(&mut bytes).unwrap();
     let mut restored = Drive::restore(cfg, &bytes).unwrap();
     load.tell(&mut restored);
-    let found = allocations(|| load.run(&mut restored, 10_000));
-    assert_eq!(found, 0, "{what}, {executor:?}: allocations in 10000 commands after a restore");
+    let commands = commands / 3;
+    let found = allocations(|| load.run(&mut restored, commands));
+    assert_eq!(found, 0, "{what}, {executor:?}: allocations in {commands} commands after a restore");
 }
 
 #[test]

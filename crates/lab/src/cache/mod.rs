@@ -43,6 +43,7 @@ pub struct DriveCache {
     folder: PathBuf,
     least: Duration,
     bytes_at_most: u64,
+    waits_silently: Duration,
     remarks: Mutex<Remarks>,
 }
 
@@ -96,7 +97,13 @@ impl DriveCache {
     /// In a folder, which is made when something is kept there.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
-        DriveCache { folder, least: LEAST, bytes_at_most: BYTES_AT_MOST, remarks: Mutex::default() }
+        DriveCache {
+            folder,
+            least: LEAST,
+            bytes_at_most: BYTES_AT_MOST,
+            waits_silently: WAITS_SILENTLY,
+            remarks: Mutex::default(),
+        }
     }
 
     /// Where the environment says: in `$WORDLINE_CACHE`, or `wordline` in `$XDG_CACHE_HOME` or `~/.cache`; none where
@@ -114,6 +121,11 @@ impl DriveCache {
     /// The same with other limits: what takes `least` to make is kept, up to so many bytes in all.
     pub fn with_limits(self, least: Duration, bytes_at_most: u64) -> Self {
         DriveCache { least, bytes_at_most, ..self }
+    }
+
+    /// The same that says for whom it waits after so long.
+    pub fn waiting_silently(self, waits_silently: Duration) -> Self {
+        DriveCache { waits_silently, ..self }
     }
 
     /// Where it is.
@@ -334,7 +346,7 @@ impl DriveCache {
             }
             has_waited = true;
             let waits = begun.elapsed();
-            if waits >= WAITS_SILENTLY && !std::mem::replace(&mut has_told, true) {
+            if waits >= self.waits_silently && !std::mem::replace(&mut has_told, true) {
                 self.remark(waiting_for(&error.message));
             }
             progress(Progress { phase, done: waits.as_secs(), total: None, simulated_ns: 0, so_far: None });

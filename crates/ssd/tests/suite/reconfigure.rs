@@ -5,7 +5,7 @@ use crate::support;
 use ssd::reconfigure::{differing, is_changeable};
 use ssd::{Drive, DriveConfig, Executor, ExternalPolicies, ReconfigureError};
 use support::every::{self, know_age};
-use support::{Load, small};
+use support::{Load, is_soak, small};
 
 fn saved(drive: &Drive) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -61,11 +61,13 @@ fn from_each_configuration_to_each_other_and_back() {
     let mut tried = 0;
     for base in [small(), cells] {
         let all = variants(&base);
-        for (from, a) in &all {
+        for (at, (from, a)) in all.iter().enumerate() {
             let mut load = Load::new(1);
             let drive = used(a, &mut load);
             let bytes = saved(&drive);
-            for (to, b) in &all {
+            // The way back is the way from the other: of two that differ one is where it begins, both in turn.
+            let begins = |other: usize| is_soak() || other == at || (other > at) == ((at + other) % 2 == 1);
+            for (_, (to, b)) in all.iter().enumerate().filter(|(other, _)| begins(*other)) {
                 let name = format!("{from} -> {to}");
                 let mut changed = drive.clone();
                 changed
