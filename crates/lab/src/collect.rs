@@ -334,13 +334,12 @@ fn by_cause(meter: &Meter, flash: &FlashWork) -> By<Cause, Option<f64>> {
 impl RunResult {
     /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind.
     pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
-        RunResult::counted(facts, of_workload).remarked(facts)
+        RunResult::counted(facts, facts.checked_work(), of_workload).remarked(facts)
     }
 
     /// The same without what must be known to read it.
-    fn counted(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
+    fn counted(facts: &Facts<'_>, (stats, flash): (Stats, FlashWork), of_workload: Vec<String>) -> Self {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
-        let (stats, flash) = facts.checked_work();
         RunResult {
             format: FORMAT,
             name: spec.name.clone(),

@@ -70,6 +70,7 @@ pub mod places;
 mod plot;
 pub mod policies;
 pub mod precondition;
+mod problem;
 pub mod problems;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]
 pub mod process;
@@ -101,6 +102,7 @@ mod table;
 mod tail;
 mod tally;
 mod threads;
+mod time_of_kinds;
 mod time_spent;
 mod timeline;
 pub mod verdict;

@@ -4,7 +4,7 @@ use crate::number::{count, duration, percent};
 use crate::result::RunResult;
 use crate::table::{cells, grid};
 use crate::tail::{Example, Reason, Slowest, TailTold};
-use crate::time_spent::slowest_share;
+use crate::time_of_kinds::slowest_share;
 
 /// Reasons that the table tells.
 const ROWS: usize = 12;

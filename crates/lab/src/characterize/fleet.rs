@@ -5,10 +5,10 @@
 //! takes no part. Where cycles are levelled, all blocks that live have seen as many; where ages are, all grow old
 //! together. A drive refuses writes when more blocks are retired than it has to spare.
 
-use crate::threads::on_all_cores;
 use super::population::quantile;
 use super::sheet::{Cell, Sheet};
 use crate::table::grid;
+use crate::threads::on_all_cores;
 use ssd::DriveConfig;
 use ssd::bare_blocks::BareBlocks;
 use ssd::config::ConfigErrors;

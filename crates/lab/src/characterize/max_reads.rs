@@ -1,9 +1,9 @@
 //! Reads endured by pattern, group of wordlines, age, program mode and page type (calibration sections 2.2 to 2.4).
 
-use crate::threads::on_all_cores;
 use super::reads::{BlockOfWordlines, Law, Pattern, Spread, Victim, WORDLINES, reads_until};
 use super::sheet::{CYCLES, Cell, Sheet, line};
 use crate::plot::Line;
+use crate::threads::on_all_cores;
 use ssd::nand::cell::{CellModel, Group};
 
 /// Ages, in 1000 cycles.

@@ -12,6 +12,14 @@ pub(super) type Number = Box<dyn Fn(&RunResult) -> Option<f64>>;
 /// The distribution of one kind of requests in a result.
 type Spread = fn(&RunResult) -> &Distribution;
 
+/// The distributions of all kinds of requests.
+const SPREADS: [(&str, Spread); 4] = [
+    ("read", |r| &r.latency_ns.read),
+    ("write", |r| &r.latency_ns.write),
+    ("trim", |r| &r.latency_ns.trim),
+    ("flush", |r| &r.latency_ns.flush),
+];
+
 /// A metric of a comparison: how it is told of a result, and its number, if ratios of it mean something.
 pub(super) struct Metric {
     /// What tables call it; what is a part of the one above stands further to the right.
@@ -83,13 +91,7 @@ fn of_all() -> Vec<Metric> {
         metric("read bandwidth", megabytes, |r| r.bandwidth_mb_s.read),
         metric("write bandwidth", megabytes, |r| r.bandwidth_mb_s.write),
     ];
-    let spreads: [(&str, Spread); 4] = [
-        ("read", |r| &r.latency_ns.read),
-        ("write", |r| &r.latency_ns.write),
-        ("trim", |r| &r.latency_ns.trim),
-        ("flush", |r| &r.latency_ns.flush),
-    ];
-    for (kind, spread) in spreads {
+    for (kind, spread) in SPREADS {
         let enough = move |r: &RunResult, name| r.takes_time() && spread(r).count >= requests_needed(name);
         let mean = move |r: &RunResult| spread(r).mean.filter(|_| enough(r, "mean"));
         all.push(metric(format!("{kind} latency mean"), duration, mean));

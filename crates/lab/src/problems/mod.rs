@@ -5,28 +5,12 @@
 
 mod require;
 
+pub use crate::problem::Problem;
 pub use require::{Requirements, WrongRequirement};
 
 use crate::number::count;
 use crate::regimes::{self, Change};
 use crate::result::RunResult;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// A reason not to take a result's numbers as they stand.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Problem {
-    /// Its short name: `incomplete`, `failed_requests`, `overloaded`, `several_regimes`, `not_steady`.
-    pub name: String,
-    /// What is wrong, in a sentence.
-    pub text: String,
-}
-
-impl Problem {
-    fn new(name: &'static str, text: String) -> Self {
-        Problem { name: name.to_owned(), text }
-    }
-}
 
 /// All kinds of them with the letter that marks them in tables, and what it stands for; the most serious first.
 pub(crate) const MARKS: [(&str, char, &str); 5] = [

@@ -20,7 +20,7 @@ use crate::lifetime::Lifetime;
 use crate::modes::{HostWork, WearingWeight};
 use crate::policies::ExternalPolicy;
 use crate::precondition::Preconditioned;
-use crate::problems::Problem;
+use crate::problem::Problem;
 use crate::regimes::Change;
 use crate::series::TimeSeries;
 use crate::settings::Settings;

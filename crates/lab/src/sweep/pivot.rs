@@ -162,11 +162,11 @@ impl Pivot {
             (None, _) | (_, "") => cell(of),
             (Some(_), marks) => format!("{} ({marks})", cell(of)),
         };
-        let row = |(head, (cells, marks)): (&Vec<String>, (&Vec<Option<Interval>>, &Vec<String>))| {
-            head.iter().cloned().chain(cells.iter().zip(marks).map(marked)).collect()
+        let row = |at: usize| -> Vec<String> {
+            let cells = self.cells[at].iter().zip(&self.marks[at]).map(marked);
+            self.down[at].iter().cloned().chain(cells).collect()
         };
-        let rows = self.down.iter().zip(self.cells.iter().zip(&self.marks)).map(row);
-        std::iter::once(self.head()).chain(rows).collect()
+        std::iter::once(self.head()).chain((0..self.down.len()).map(row)).collect()
     }
 
     /// What the marks in its cells mean; nothing without marks.
