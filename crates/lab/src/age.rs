@@ -39,7 +39,7 @@ impl AgeSteps {
 /// The shipped drives whose cells age.
 pub fn aging_drives() -> Vec<&'static str> {
     let ages = |preset: &&presets::Preset| {
-        let layer = Layer::file(preset.file, preset.text);
+        let layer = Layer::file(preset.file, format!("preset = \"{}\"", preset.name));
         resolve(&[layer], &[]).is_ok_and(|drive| drive.config.errors.model != ErrorModel::None)
     };
     presets::drives().iter().filter(ages).map(|preset| preset.name).collect()

@@ -103,7 +103,7 @@ fn prepare_as(
     Ok(Preconditioned { aged_as: differing(base, config).into_iter().map(set).collect(), ..aged })
 }
 
-/// What of a workload makes a drive's past, if anything does.
+/// What of a workload, if it is known ahead, makes a drive's past, if anything does.
 fn own_past(workload: Option<u64>, spec: &RunSpec) -> Option<String> {
     let workload = workload.filter(|_| spec.preconditioning.past == Past::Own)?;
     Some(format!("workload {workload:016x}, requests {:?}", spec.requests))
@@ -122,15 +122,16 @@ fn identity(config: &str, past: Option<&str>, spec: &RunSpec) -> String {
 }
 
 /// The number of the aged drive that runs of a configuration begin with: a hash of what it is kept under.
-pub(crate) fn number_of_drive(config: &str, workload: u64, spec: &RunSpec) -> u64 {
-    let past = own_past(Some(workload), spec);
+pub(crate) fn number_of_drive(config: &str, workload: Option<u64>, spec: &RunSpec) -> u64 {
+    let past = own_past(workload, spec);
     ssd::snapshot::checksum(identity(config, past.as_deref(), spec).as_bytes())
 }
 
 /// What a drive is kept under that is aged before a run.
 pub(crate) fn cache_key(config: &DriveConfig, workload: Option<&Prepared>, spec: &RunSpec) -> CacheKey {
     let RunSpec { preconditioning, age, .. } = spec;
-    let past = own_past(workload.map(Prepared::workload_hash), spec);
+    let known = workload.filter(|workload| !workload.is_driven());
+    let past = own_past(known.map(Prepared::workload_hash), spec);
     let identity = identity(&config.to_toml(), past.as_deref(), spec);
     let space = bytes(config.logical_bytes());
     let steps: String = age.texts().iter().map(|step| format!(", {step}")).collect();

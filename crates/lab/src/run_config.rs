@@ -67,9 +67,9 @@ ssd::section! {
         fill_percent: f64 = 100.0, unit "%", range 0..=100;
         /// How the filled space is overwritten at random after that.
         overwrite: OverwriteChoice = OverwriteChoice::SteadyState;
-        /// What it is overwritten with: random units, or the workload's own writes and trims. A drive made for the
-        /// workload has `own` (docs/default-drive.md).
-        past: Past = Past::Uniform;
+        /// What it is overwritten with: the workload's own writes and trims where they can be known, or random units.
+        /// Drives of papers have `uniform` (docs/default-drive.md).
+        past: Past = Past::Own;
         /// Pieces that each pass over the workload's own writes is cut into, in a new random order. With 1 all
         /// passes are alike, and cleaning is almost free.
         past_pieces: u32 = PIECES, range 1..=1_000_000;

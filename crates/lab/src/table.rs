@@ -138,7 +138,8 @@ fn preconditioning(result: &RunResult) -> String {
         text.push_str(&match (done.past.as_str(), done.passes) {
             ("own", 1) => " by a pass of the workload's own writes".to_owned(),
             ("own", passes) => format!(" by {} passes of the workload's own writes", count(passes)),
-            _ => " at random".to_owned(),
+            _ if done.past_reason.is_empty() => format!(" at random{}", asked_for(result)),
+            _ => format!(" at random ({})", done.past_reason),
         });
     }
     if !done.state.is_empty() {
@@ -151,6 +152,14 @@ fn preconditioning(result: &RunResult) -> String {
         text.push_str("; kept by an earlier run");
     }
     text
+}
+
+/// Who asked for a past at random, where the result tells.
+fn asked_for(result: &RunResult) -> String {
+    result
+        .config_origins
+        .get("run.past")
+        .map_or_else(String::new, |origin| format!(" (asked for by {origin})"))
 }
 
 /// Room beyond the data at the first request; nothing where a result does not tell.

@@ -1,6 +1,6 @@
 //! Drives that are sized to the workload: what is filled, and what stays when a setting changes.
 
-use crate::program::wordline;
+use crate::program::{file, folder, wordline};
 use serde_json::Value;
 use std::path::Path;
 
@@ -185,9 +185,56 @@ fn a_past_is_chosen_on_any_drive_and_told() {
     assert_eq!(run(&["--precondition", "uniform"])["preconditioning"]["past"], "uniform");
     let named =
         ["--set", "nand.geometry.blocks_per_plane=128", "--set", "nand.geometry.wordlines_per_block=8"];
-    assert_eq!(run(&named)["preconditioning"]["past"], "uniform");
-    let own = run(&[&named[..], &["--precondition", "own"]].concat());
+    let own = run(&named);
     assert_eq!((&own["preconditioning"]["past"], &own["config"]["run.past"]), (&"own".into(), &"own".into()));
+    let asked = run(&[&named[..], &["--precondition", "uniform"]].concat());
+    assert_eq!(asked["preconditioning"]["past"], "uniform");
+    assert_eq!(asked["preconditioning"]["past_reason"], "");
+    // What a paper ran on is overwritten at random, whatever runs.
+    let paper = run(&["--set", "preset=redftl", "--precondition", "times=1"]);
+    assert_eq!(paper["preconditioning"]["past"], "uniform");
+    assert!(paper["config_origins"]["run.past"].as_str().unwrap().starts_with("preset drive/redftl"));
+}
+
+/// The default drive, by its name and as large as it was made for the trace: the same drive with the same past, so the
+/// same events.
+#[test]
+fn naming_the_default_drive_changes_nothing() {
+    const GEOMETRY: [&str; 5] =
+        ["channels", "chips_per_channel", "dies_per_chip", "wordlines_per_block", "blocks_per_plane"];
+    for path in traces() {
+        let run = |args: &[&str]| {
+            let all = [&["run", &path, "--json", "--set", "run.requests=20000"], args].concat();
+            wordline(&all).ok().json()
+        };
+        let unnamed = run(&[]);
+        let size = |key: &str| {
+            let key = format!("nand.geometry.{key}");
+            format!("{key}={}", unnamed["config"][&key])
+        };
+        let sets = GEOMETRY.map(size);
+        let mut args = vec!["--drive", "client_tlc", "--address", "compact"];
+        args.extend(sets.iter().flat_map(|set| ["--set", set.as_str()]));
+        let named = run(&args);
+        for key in ["past", "past_reason", "passes", "units_overwritten", "state", "pace"] {
+            assert_eq!(named["preconditioning"][key], unnamed["preconditioning"][key], "{path}: {key}");
+        }
+        assert_eq!(named["event_hash"], unnamed["event_hash"], "{path}");
+    }
+}
+
+#[test]
+fn why_a_past_is_not_the_workloads_own_is_told_in_the_line_that_tells_the_past() {
+    let folder = folder("past_reason");
+    let jobs = file(&folder, "jobs.fio", "[w]\nrw=randwrite\nbs=4k\nsize=1m\niodepth=4\n");
+    let small = ["--set", "preset=tlc", "--precondition", "times=0.1"];
+    let told = wordline(&[&["run", &jobs][..], &small].concat()).ok().out;
+    assert!(told.contains("overwritten at random (what will be written is not known beforehand)"), "{told}");
+    let generator = ["run", "--synthetic", "uniform", "--requests", "100"];
+    let told = wordline(&[&generator[..], &small].concat()).ok().out;
+    assert!(told.contains("of the workload's own writes"), "{told}");
+    let told = wordline(&[&generator[..], &["--precondition", "times=0.1,uniform"]].concat()).ok().out;
+    assert!(told.contains("overwritten at random (asked for by --precondition times=0.1,uniform)"), "{told}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::report::{Goal, Row, best_seconds};
 use lab::process::cpu_time;
 use lab::result::RunResult;
 use lab::{LoopMode, RunSpec, run};
-use ssd::config::{Layer, presets};
+use ssd::config::Layer;
 use ssd::drive_config::resolve;
 use ssd::flash::op::OpKind;
 use ssd::rng::Rng;
@@ -23,8 +23,7 @@ pub fn preset(name: &str) -> DriveConfig {
 
 /// A shipped drive with more settings, as `--set` takes them.
 pub fn preset_with(name: &str, settings: &[&str]) -> DriveConfig {
-    let preset = presets::drive(name).expect("a shipped preset");
-    let mut layers = vec![Layer::file(name, preset.text)];
+    let mut layers = vec![Layer::file(name, format!("preset = \"{name}\""))];
     layers.extend(settings.iter().map(|setting| Layer::set(setting).expect("a sound setting")));
     resolve(&layers, &[]).expect("a sound configuration").config
 }

@@ -4,6 +4,7 @@
 //! remembered, and so is told the same.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -89,8 +90,10 @@ impl<T: Clone> Remembered<T> {
     }
 }
 
-/// A table that the file begins, with the places of its keys; nothing if something is wrong with it.
-type Begun<T> = OnceLock<Option<(T, BTreeMap<String, Origin>)>>;
+/// A table with the places of its keys; nothing if something is wrong with it.
+type Placed<T> = Option<(T, BTreeMap<String, Origin>)>;
+/// A table that a file and a shipped drive begin, by the name of that drive.
+type Begun<T> = Remembered<Placed<T>>;
 
 /// What is remembered of jobs with the same file.
 #[derive(Default)]
@@ -107,6 +110,11 @@ pub(super) struct Memo {
 /// Whether a setting is of this table.
 fn is_of(layer: &Layer, table: &str) -> bool {
     layer.text.strip_prefix(table).is_some_and(|rest| rest.starts_with(['.', ' ']))
+}
+
+/// Whether a setting names a shipped drive.
+fn is_of_preset(layer: &Layer) -> bool {
+    layer.text.split_once('=').is_some_and(|(key, _)| key.trim() == "preset")
 }
 
 /// Whether a setting is one of the drive, as far as its key says.
@@ -193,10 +201,13 @@ fn table<T: Table + Clone + Default>(
 ) -> Result<(T, BTreeMap<String, Origin>), JobError> {
     let begin = || {
         let mut table = T::default();
-        let origins = resolve_table(&job.first_layers(None), name, &mut table).ok()?;
-        Some((table, origins))
+        let origins = resolve_table(&job.first_layers(None), name, &mut table).ok();
+        Ok::<_, Infallible>(origins.map(|origins| (table, origins)))
     };
-    let Some((mut table, mut origins)) = begun.get_or_init(begin).clone() else {
+    // A setting may name another shipped drive, which begins the table.
+    let names_a_drive = job.last_layers().any(is_of_preset);
+    let begun = if names_a_drive { None } else { begun.get(&base_question(job, None), begin).ok().flatten() };
+    let Some((mut table, mut origins)) = begun else {
         let mut table = T::default();
         let origins = resolve_table(&job.layers(None), name, &mut table)?;
         return Ok((table, origins));

@@ -12,7 +12,6 @@ use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
 use super::{Job, JobError, files, size};
 use crate::policies::Libraries;
-use crate::precondition::Past;
 use crate::run_config::RunConfig;
 use crate::sizing::{SizeChoice, bytes};
 use crate::spec::{LoopMode, RunSpec};
@@ -37,7 +36,7 @@ impl Plan {
         workload.map_or(Ok(()), |(spec, _)| check_paths(spec))?;
         let (job, libraries, unused) = job.with_libraries()?;
         let job = &job;
-        let (mut run, origins) = job.run()?;
+        let (run, origins) = job.run()?;
         let Some((spec, prepared)) = workload.filter(|_| job.leave_the_size_open()) else {
             if let Some(origin) = origins.get("run.size").filter(|_| run.size != SizeChoice::Auto) {
                 let message = format!(
@@ -63,9 +62,6 @@ impl Plan {
         let resolved = job.resolve(Some(&sized.toml))?;
         check_age(&run, &origins, &resolved)?;
         check_depth(workload, &run, &origins, &resolved)?;
-        if !origins.contains_key("run.past") {
-            run.past = Past::Own;
-        }
         let mut notes = vec![sized.note];
         notes.extend(off_note(&resolved));
         notes.extend(address_note(spec, prepared, &resolved)?);

@@ -5,7 +5,7 @@
 //! write amplification) has bounds.
 
 use super::overwriting::Past as Windows;
-use super::own::Turnover;
+use super::own::{Turnover, reason};
 use super::{
     EraseCounts, Overwrite, Past, Preconditioned, Preconditioning, Spare, one_die, pace_name, units_filled,
 };
@@ -75,6 +75,11 @@ impl Preconditioned {
             _ => "",
         };
         same("past", &self.past.as_str(), &past)?;
+        let needs_reason = has_past && past == Past::Uniform.name();
+        let has_reason = reason::ALL.contains(&self.past_reason.as_str());
+        ensure(if needs_reason { has_reason } else { self.past_reason.is_empty() }, || {
+            format!("it says past = {past} for a reason that it cannot have (past_reason)")
+        })?;
         let mut again = self.clone();
         again.say();
         same("state", &self.state, &again.state)?;

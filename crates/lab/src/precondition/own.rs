@@ -43,6 +43,17 @@ pub(super) struct Change {
     is_trim: bool,
 }
 
+/// Why a drive was overwritten at random though the workload's own writes were asked for.
+pub(super) mod reason {
+    /// Jobs wait for the drive, requests come one by one, or none were named.
+    pub const UNKNOWN: &str = "what will be written is not known beforehand";
+    pub const TOO_MANY: &str = "the workload has more than 50 000 000 requests";
+    pub const ONE_DIE: &str = "run.steady_way asks for one die";
+    pub const EVEN: &str = "the workload itself writes every unit equally often";
+    /// All of them.
+    pub const ALL: [&str; 4] = [UNKNOWN, TOO_MANY, ONE_DIE, EVEN];
+}
+
 /// The passes.
 pub(super) enum Passes {
     /// Kept, to be taken in pieces, with the hints that differ.
@@ -52,20 +63,20 @@ pub(super) enum Passes {
 }
 
 impl Own<'_> {
-    /// Reads the workload's writes and trims. `None` where they cannot be known: requests wait for each other, or
+    /// Reads the workload's writes and trims; or the reason why they cannot be known: requests wait for each other, or
     /// there are too many.
-    pub(super) fn read(&self, work: &mut Work<'_>) -> Result<Option<Passes>, Failure> {
+    pub(super) fn read(&self, work: &mut Work<'_>) -> Result<Result<Passes, &'static str>, Failure> {
         let sectors = work.drive.logical_sectors();
         if self.workload.driven(sectors).is_some() {
-            return Ok(None);
+            return Ok(Err(reason::UNKNOWN));
         }
         let limit = self.requests.unwrap_or(u64::MAX);
         if self.workload.redrawn(1).is_some() {
-            return Ok(Some(Passes::Drawn));
+            return Ok(Ok(Passes::Drawn));
         }
         let mut source = self.workload.open(sectors).map_err(Failure::Workload)?;
         if source.len_hint().unwrap_or(0).min(limit) > REQUESTS_MAX {
-            return Ok(None);
+            return Ok(Err(reason::TOO_MANY));
         }
         let (mut changes, mut hints) = (Vec::new(), Vec::new());
         let mut read = 0;
@@ -74,14 +85,14 @@ impl Own<'_> {
         {
             read += 1;
             if read > REQUESTS_MAX {
-                return Ok(None);
+                return Ok(Err(reason::TOO_MANY));
             }
             if read.is_multiple_of(LOOK_EVERY) {
                 work.tell(Phase::LookingAhead, read, limit.min(REQUESTS_MAX))?;
             }
             changes.extend(change(&request, &mut hints));
         }
-        Ok(Some(Passes::Kept { changes, hints }))
+        Ok(Ok(Passes::Kept { changes, hints }))
     }
 }
 

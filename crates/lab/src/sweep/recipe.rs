@@ -121,7 +121,7 @@ impl Recipe {
         };
         Ok(Planned {
             id: id(&plan, load.hash, aged_as.as_ref().map(|base| base.text())),
-            drive: number_of_drive(aged.text(), load.hash, &past),
+            drive: number_of_drive(aged.text(), (!load.spec.is_driven()).then_some(load.hash), &past),
             workload_hash: load.hash,
             libraries: plan.libraries.hashes(),
         })

@@ -4,7 +4,6 @@
 
 use crate::common::soaked;
 use lab::{LoopMode, Overwrite, Preconditioning, RunSpec};
-use ssd::config::presets;
 use ssd::policy::FAMILIES;
 use ssd::rng::Rng;
 use ssd::sections::{ChannelOrder, MappingUnit, Placement, Superblock};
@@ -261,8 +260,8 @@ fn small() -> DriveConfig {
 }
 
 fn preset(name: &str) -> DriveConfig {
-    let preset = presets::drive(name).expect("a shipped drive");
-    ssd::drive_config::resolve(&[ssd::config::Layer::file(preset.name, preset.text)], &[]).unwrap().config
+    let layer = ssd::config::Layer::file(name, format!("preset = \"{name}\""));
+    ssd::drive_config::resolve(&[layer], &[]).unwrap().config
 }
 
 fn select(config: &mut DriveConfig, section: &str, policy: &str) {

@@ -1,8 +1,9 @@
 //! The `[run]` table: defaults, meaning, and what is said about mistakes.
 
-use lab::{AgeSteps, EraseCounts, LoopMode, Overwrite, RunConfig};
+use lab::job::{Job, with_path};
+use lab::{AgeSteps, EraseCounts, LoopMode, Overwrite, Past, RunConfig};
 use ssd::Executor;
-use ssd::config::{Layer, Table};
+use ssd::config::{Layer, Table, presets};
 use ssd::drive_config::resolve_table;
 use workload::Spec;
 
@@ -84,6 +85,56 @@ fn mistakes_are_told_with_line_key_and_alternatives() {
         let error = read(text).unwrap_err();
         for part in wanted {
             assert!(error.contains(part), "{text}: {part} is not in:\n{error}");
+        }
+    }
+}
+
+/// Traces that ship, and those beside the tree.
+fn traces() -> Vec<std::path::PathBuf> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if !root.join("../shared/traces").exists() {
+        println!("skipped: ../shared/traces is not there");
+    }
+    let folders = [root.join("data"), root.join("data/captures"), root.join("../shared/traces")];
+    let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    let paths = files.filter_map(|file| Some(file.ok()?.path()));
+    let is_trace = |path: &std::path::PathBuf| {
+        path.extension().is_some_and(|extension| extension == "zst" || extension == "capture")
+    };
+    paths.filter(is_trace).collect()
+}
+
+/// Whether a shipped drive says itself what its past is, as those of papers do.
+fn is_of_a_paper(preset: &str) -> bool {
+    let layers = [Layer::set(&format!("preset={preset}")).unwrap()];
+    let mut run = RunConfig::default();
+    let origins = resolve_table(&layers, "run", &mut run).unwrap();
+    assert_eq!(run.past == Past::Uniform, origins.contains_key("run.past"), "{preset}");
+    origins.contains_key("run.past")
+}
+
+#[test]
+fn naming_a_drive_does_not_change_what_happened_before() {
+    let names = || presets::drives().iter().map(|preset| preset.name);
+    let bought: Vec<&str> = names().filter(|name| !is_of_a_paper(name)).collect();
+    assert_eq!(bought, ["client_tlc", "tlc", "qlc", "aged_tlc", "aged_qlc"]);
+    let past = |drive: Option<&str>, spec: &Spec| {
+        let job = Job::read(None, drive, &[]).unwrap();
+        job.run().unwrap().0.spec(spec).preconditioning
+    };
+    let generators =
+        ["pattern = \"uniform\"", "pattern = \"zipf\"\narrival = \"poisson\"", "preset = \"oltp\""];
+    let generators = generators.into_iter().map(|text| Spec::parse(text).unwrap());
+    let specs: Vec<Spec> = traces().iter().map(|path| with_path(None, path)).chain(generators).collect();
+    assert!(specs.len() > 10, "{specs:?}");
+    for spec in &specs {
+        let unnamed = past(None, spec);
+        assert_eq!(unnamed.past, Past::Own, "{}", spec.title());
+        for name in &bought {
+            assert_eq!(past(Some(name), spec), unnamed, "{} on {name}", spec.title());
+        }
+        for name in names().filter(|name| !bought.contains(name)) {
+            assert_eq!(past(Some(name), spec).past, Past::Uniform, "{} on {name}", spec.title());
         }
     }
 }

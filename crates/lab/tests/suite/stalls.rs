@@ -4,7 +4,6 @@ use crate::common;
 
 use common::{Log, closed, fresh_path, generator, open, run, small_drive, with_every_policy};
 use lab::{RunResult, RunSpec, Stall, Stalls, report};
-use ssd::config::presets;
 use ssd::{DriveConfig, Executor, Part};
 use workload::{Prepared, Spec};
 
@@ -128,8 +127,7 @@ fn stalls_are_those_of_the_request_log() {
 fn stalls_are_those_of_the_request_log_on_every_preset() {
     let mut found = 0;
     for preset in ["client_tlc", "tlc", "qlc", "mqsim", "psr"] {
-        let shipped = presets::drive(preset).expect("a shipped drive");
-        let layer = ssd::config::Layer::file(shipped.name, shipped.text);
+        let layer = ssd::config::Layer::file(preset, format!("preset = \"{preset}\""));
         let mut config = ssd::drive_config::resolve(&[layer], &[]).unwrap().config;
         let g = &mut config.geometry;
         (g.channels, g.chips_per_channel, g.blocks_per_plane, g.wordlines_per_block) = (1, 1, 40, 16);

@@ -110,30 +110,46 @@ impl Base {
     }
 }
 
+/// Tables of a shipped drive that are not its own: how papers run it.
+const FOREIGN_IN_DRIVES: &[&str] = &["run"];
+
 /// A kind of shipped file: what messages call it, the key that names one, its folder, and all of them.
 struct Shelf {
     what: &'static str,
     key: &'static str,
     folder: &'static str,
     presets: &'static [Preset],
+    foreign: &'static [&'static str],
 }
 
 impl Shelf {
     fn drives() -> Self {
-        Shelf { what: "preset", key: "preset", folder: "drive", presets: presets::drives() }
+        Shelf {
+            what: "preset",
+            key: "preset",
+            folder: "drive",
+            presets: presets::drives(),
+            foreign: FOREIGN_IN_DRIVES,
+        }
     }
 
     fn nands() -> Self {
-        Shelf { what: "NAND part", key: "nand.part", folder: "nand", presets: presets::nands() }
+        Shelf { what: "NAND part", key: "nand.part", folder: "nand", presets: presets::nands(), foreign: &[] }
     }
 
     fn cells() -> Self {
-        Shelf { what: "cell part", key: "cell.part", folder: "cell", presets: presets::cells() }
+        Shelf { what: "cell part", key: "cell.part", folder: "cell", presets: presets::cells(), foreign: &[] }
     }
 
     /// What was fitted on a cell part, and comes with it.
     fn markers() -> Self {
-        Shelf { what: "marker", key: "cell.part", folder: "marker", presets: presets::markers() }
+        Shelf {
+            what: "marker",
+            key: "cell.part",
+            folder: "marker",
+            presets: presets::markers(),
+            foreign: &[],
+        }
     }
 
     fn layer(&self, preset: &Preset) -> Layer {
@@ -141,7 +157,8 @@ impl Shelf {
     }
 }
 
-/// Applies the keys of one table, such as `[run]`, that the drive does not own; the same rules, the same errors.
+/// Applies the keys of one table, such as `[run]`, that the drive does not own; the same rules, the same errors. What
+/// the shipped drive that the layers name says of that table comes first.
 ///
 /// Returns where each key that was set came from. Syntax errors are reported here too.
 pub fn resolve_table(
@@ -149,7 +166,21 @@ pub fn resolve_table(
     path: &str,
     table: &mut dyn Table,
 ) -> Result<BTreeMap<String, Origin>, ConfigErrors> {
-    apply_table(layers, path, table, &elsewhere)
+    let is_in_drives = FOREIGN_IN_DRIVES.contains(&path);
+    let Some(preset) = is_in_drives.then(|| named_drive(layers)).flatten() else {
+        return apply_table(layers, path, table, &elsewhere);
+    };
+    let mut all = vec![Shelf::drives().layer(preset)];
+    all.extend_from_slice(layers);
+    apply_table(&all, path, table, &elsewhere)
+}
+
+/// The shipped drive that layers start from, if they name one there is.
+fn named_drive(layers: &[Layer]) -> Option<&'static Preset> {
+    // Where one is wrong, whoever resolves the drive says so.
+    let documents = layers.iter().rev().filter(|layer| layer.text.contains("preset"));
+    let (name, _) = documents.filter_map(|layer| Document::read(layer, &[]).ok()).find_map(|it| it.preset)?;
+    presets::drive(&name)
 }
 
 #[derive(Clone, Debug, Default)]
@@ -239,7 +270,7 @@ impl Resolver {
 
     fn shipped(&mut self, shelf: &Shelf, name: &str, origin: Origin) -> Option<Document> {
         if let Some(preset) = shelf.presets.iter().find(|preset| preset.name == name) {
-            return self.read(&shelf.layer(preset), &[]);
+            return self.read(&shelf.layer(preset), shelf.foreign);
         }
         let problem = Problem::no_such_name(shelf.what, name, shelf.presets.iter().map(|preset| preset.name));
         let keys = vec![KeyAt { key: shelf.key.to_owned(), origin: Some(origin.clone()) }];

@@ -374,4 +374,18 @@ impl Prepared {
         let spec = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
         Some(Spec::Synthetic(spec).prepare())
     }
+    /// Whether its requests depend on when earlier ones complete ([`Prepared::driven`]).
+    pub fn is_driven(&self) -> bool {
+        self.spec.is_driven()
+    }
+
+    /// Whether it is a generator that writes each unit of a drive with the same probability, one at a time.
+    pub fn writes_evenly(&self, unit_bytes: u64) -> bool {
+        let Spec::Synthetic(spec) = &self.spec else { return false };
+        let is_whole = spec.space_sectors().is_none() && spec.footprint_percent == 100.0;
+        let is_aligned = spec.alignment_bytes == 0 || spec.alignment_bytes == unit_bytes;
+        let is_plain = spec.cache().is_none() && spec.copies == 1 && spec.read_percent < 100.0;
+        let writes_units = is_aligned && spec.sizes().all(|bytes| bytes == unit_bytes);
+        spec.pattern == Pattern::Uniform && is_whole && is_plain && writes_units
+    }
 }

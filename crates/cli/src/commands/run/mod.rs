@@ -67,7 +67,8 @@ Without --drive and without a drive in the configuration, the default drive is m
 blocks in each plane, then shorter ones, down to 8 to 12 GiB of flash, or more if the workload touches more. It is
 filled, then overwritten by the workload's own writes and trims until it is steady (--precondition uniform: at random).
 --size footprint makes it as small as the space touched, so that even a short trace causes garbage collection.
-A drive that is named is taken as it is, filled and overwritten at random (--precondition none: not at all).
+A drive that is named keeps its size, and gets the same past (--precondition none: none at all). Where the workload's
+own writes cannot be known beforehand, as those of fio jobs, and on drives of papers, it is overwritten at random.
 
 Steps of --age, taken in order on every block of a drive with nand.errors.model = \"cells\":
   cycle to N [with N UNIT dwell at N C]     it has had N program/erase cycles

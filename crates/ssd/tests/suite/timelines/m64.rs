@@ -2,12 +2,11 @@
 //! 3 ns a byte + 0.361 us + tPROG, with tR = 75 us and tPROG = 750 us. The host link adds 0.25 ns a byte.
 
 use super::*;
-use ssd::config::{Layer, presets};
+use ssd::config::Layer;
 use ssd::drive_config::resolve;
 
 fn m64_without_buffer() -> DriveConfig {
-    let preset = presets::drive("m64").unwrap();
-    let mut cfg = resolve(&[Layer::file("m64", preset.text)], &[]).unwrap().config;
+    let mut cfg = resolve(&[Layer::file("m64", "preset = \"m64\"")], &[]).unwrap().config;
     cfg.buffer = buffer::Config::None(buffer::none::Params::default());
     cfg.geometry.blocks_per_plane = 16;
     cfg.drive.over_provisioning_percent = 100.0;

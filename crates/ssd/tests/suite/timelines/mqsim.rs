@@ -2,7 +2,7 @@
 //! has both, against the latencies that MQSim's formula gives at depth 1.
 
 use super::*;
-use ssd::config::{Layer, presets};
+use ssd::config::Layer;
 use ssd::drive_config::resolve;
 use ssd::sections::{ChannelOrder, Placement};
 
@@ -112,8 +112,7 @@ fn the_preset_has_mqsims_latencies_at_depth_one() {
     // 16-KiB read   290 + 75 000 + 49 152  = 124 442, link 5 072: 129 514
     // 4-KiB write   12 288 + 361 + 750 000 = 762 649, link 1 328: 763 977
     // 16-KiB write  49 152 + 361 + 750 000 = 799 513, link 5 072: 804 585
-    let preset = presets::drive("mqsim").unwrap();
-    let cfg = resolve(&[Layer::file("mqsim", preset.text)], &[]).unwrap().config;
+    let cfg = resolve(&[Layer::file("mqsim", "preset = \"mqsim\"")], &[]).unwrap().config;
     let script = [
         (0, command(OpCode::Read, 64, S4K)),
         (1_000_000, command(OpCode::Read, 96, S16K)),
