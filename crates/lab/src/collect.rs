@@ -316,9 +316,11 @@ fn hex(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
-/// Bytes over those that host writes wrote; none without such.
-fn amplification(meter: &Meter, bytes: u64) -> Option<f64> {
-    ratio(bytes as f64, meter.kind(OpCode::Write).bytes as f64)
+/// Bytes over those that host writes wrote; none without such, and where nothing was programmed.
+fn amplification(meter: &Meter, flash: &FlashWork, bytes: u64) -> Option<f64> {
+    // All that was written may still be in the buffer.
+    let is_known = flash.bytes_programmed.sum() > 0;
+    ratio(bytes as f64, meter.kind(OpCode::Write).bytes as f64).filter(|_| is_known)
 }
 
 /// Requests of the whole workload, if they are known: a run that ended early has not taken them all.
@@ -328,7 +330,7 @@ fn requests_total(facts: &Facts<'_>) -> Option<u64> {
 
 /// The share of each cause in it.
 fn by_cause(meter: &Meter, flash: &FlashWork) -> By<Cause, Option<f64>> {
-    By::new(|cause| amplification(meter, flash.bytes_programmed[cause]))
+    By::new(|cause| amplification(meter, flash, flash.bytes_programmed[cause]))
 }
 
 impl RunResult {
@@ -376,7 +378,7 @@ impl RunResult {
             members: Vec::new(),
             stalls: Stalls::default(),
             breakdown_ns: TimeSpent::of(meter),
-            write_amplification: amplification(meter, flash.bytes_programmed.sum()),
+            write_amplification: amplification(meter, &flash, flash.bytes_programmed.sum()),
             write_amplification_by_cause: by_cause(meter, &flash),
             flash,
             ftl: FtlWork::of(&stats, drive, config),

@@ -110,8 +110,9 @@ impl MemberResult {
     fn set_work(&mut self, before: &Stats, after: &Stats, written: u64) {
         let (was, is) = (before.programmed_bytes(), after.programmed_bytes());
         let programmed: [u64; CAUSES] = std::array::from_fn(|cause| is[cause].saturating_sub(was[cause]));
-        let amplification = |bytes: u64| (written > 0).then(|| bytes as f64 / written as f64);
-        self.write_amplification = amplification(programmed.iter().sum());
+        let all: u64 = programmed.iter().sum();
+        let amplification = |bytes: u64| (written > 0 && all > 0).then(|| bytes as f64 / written as f64);
+        self.write_amplification = amplification(all);
         self.write_amplification_by_cause = By::new(|cause| amplification(programmed[cause as usize]));
         let counts = before.counters().zip(after.counters()).filter(|((counter, _), _)| counter.adds_up());
         let delta =

@@ -156,7 +156,7 @@ fn trained(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
 /// Write amplification is a ratio of two streams that meet only when cleaning has gone round: a run that wrote less
 /// than the drive says little, unless the drive was in that state before and cleaning has begun to show it.
 fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
-    result.write_amplification?;
+    (result.bytes_written > 0).then_some(())?;
     let logical = result.drive.logical_bytes;
     let erased = result.flash.erases.sum();
     let blocks = facts.config.geometry.blocks();

@@ -320,13 +320,11 @@ pub(crate) const POINTS: [(&str, Point); 6] = [
 ];
 
 fn amplification(result: &RunResult) -> String {
-    let Some(total) = result.write_amplification else {
-        return format!("write amplification  {NONE}\n");
+    let Some(total) = result.write_amplification.filter(|total| *total > 0.0) else {
+        let all_are_buffered = "nothing was programmed: all writes are still in the buffer";
+        let what = if result.bytes_written > 0 { all_are_buffered } else { NONE };
+        return format!("write amplification  {what}\n");
     };
-    if total == 0.0 {
-        return "write amplification  nothing was programmed: all writes are still in the buffer\n"
-            .to_owned();
-    }
     let shares =
         result.write_amplification_by_cause.iter().filter_map(|(cause, share)| Some((cause, (*share)?)));
     let shown = shares.filter(|(cause, share)| *share > 0.0 || *cause == Cause::Host);

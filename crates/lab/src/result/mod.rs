@@ -199,7 +199,8 @@ pub struct RunResult {
     pub members: Vec<MemberResult>,
     /// Where reads and writes spent their time.
     pub breakdown_ns: TimeSpent,
-    /// Bytes programmed, divided by the bytes of host writes that succeeded; null without such writes.
+    /// Bytes programmed, divided by the bytes of host writes that succeeded; null without such writes, and
+    /// where nothing was programmed.
     pub write_amplification: Option<f64>,
     /// The contribution of each cause; they add up to `write_amplification`.
     pub write_amplification_by_cause: By<Cause, Option<f64>>,

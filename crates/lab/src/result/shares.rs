@@ -88,8 +88,8 @@ pub struct MemberResult {
     #[serde(flatten)]
     pub share: Share,
     /// For a phase: bytes programmed from its first request to the first of the next, divided by the bytes it
-    /// wrote. Data left in the buffer at its end counts for the next phase. Null without writes, and for workloads
-    /// run together, which share the drive's work.
+    /// wrote. Data left in the buffer at its end counts for the next phase. Null without writes or
+    /// programs, and for workloads run together, which share the drive's work.
     pub write_amplification: Option<f64>,
     /// The contribution of each cause.
     pub write_amplification_by_cause: By<Cause, Option<f64>>,

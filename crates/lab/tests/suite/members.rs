@@ -38,7 +38,7 @@ fn check_sums(result: &RunResult) {
         member.write_amplification.unwrap_or(0.0) * member.share.bytes_written as f64
     };
     let told: f64 = result.members.iter().map(programmed).sum();
-    let whole = result.write_amplification.unwrap() * result.bytes_written as f64;
+    let whole = result.write_amplification.unwrap_or(0.0) * result.bytes_written as f64;
     // A phase without writes has no amplification, though the drive still programs what earlier ones left.
     let all_wrote = result.members.iter().all(|member| member.write_amplification.is_some());
     assert!(

@@ -35,6 +35,28 @@ fn keys_of(result: &RunResult) -> BTreeSet<String> {
     found
 }
 
+/// What the host has written may all lie in the buffer: nothing is known of what it takes on flash, not even that it is
+/// nothing.
+#[test]
+fn where_nothing_was_programmed_there_is_no_write_amplification() {
+    let told = |count| {
+        let result = run(&small_drive(), &generator(count, "read_percent = 0"), &closed(1));
+        let parts: Vec<Option<f64>> =
+            result.write_amplification_by_cause.iter().map(|(_, part)| *part).collect();
+        (result.flash.bytes_programmed.sum(), result.write_amplification, parts)
+    };
+    let (programmed, all, parts) = told(1);
+    assert!(
+        programmed == 0 && all.is_none() && parts.iter().all(Option::is_none),
+        "{programmed} {all:?} {parts:?}"
+    );
+    let (programmed, all, parts) = told(5_000);
+    assert!(
+        programmed > 0 && all.is_some() && parts.iter().all(Option::is_some),
+        "{programmed} {all:?} {parts:?}"
+    );
+}
+
 /// Keys are a promise: a script that reads one today reads it tomorrow. To add one, add it to the file (and to
 /// `docs/results.md`); to take one away or change its meaning, count `FORMAT` up as well.
 #[test]
