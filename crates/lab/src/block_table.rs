@@ -1,13 +1,14 @@
 //! The blocks of a drive one by one, as a table.
 
 use crate::columns::{Column, Table, Values};
+use serde::{Deserialize, Serialize};
 use ssd::{BlockRow, Drive};
 
 /// Name of the table, and of its files in a folder of results.
 pub(crate) const NAME: &str = "blocks";
 
 /// The blocks of a drive, lane by lane, as they were at a time; superblocks count as one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockTable(pub Vec<BlockRow>);
 
 impl BlockTable {

@@ -68,12 +68,23 @@ impl Session {
 
     /// The same on a drive that exists, which comes back with the failure, or at the [end](Session::end).
     pub fn on(
-        mut drive: Box<Drive>,
+        drive: Box<Drive>,
         config: &DriveConfig,
         past: Option<&Prepared>,
         spec: &RunSpec,
     ) -> Result<Self, (Failure, Box<Drive>)> {
-        let (before, way) = match Session::begin(&mut drive, config, past, spec) {
+        Session::on_telling(drive, config, past, spec, &mut |_| {})
+    }
+
+    /// The same, which tells how far the drive's past is made.
+    pub fn on_telling(
+        mut drive: Box<Drive>,
+        config: &DriveConfig,
+        past: Option<&Prepared>,
+        spec: &RunSpec,
+        told: &mut dyn FnMut(Progress),
+    ) -> Result<Self, (Failure, Box<Drive>)> {
+        let (before, way) = match Session::begin(&mut drive, config, past, spec, told) {
             Ok(begun) => begun,
             Err(failure) => return Err((failure, drive)),
         };
@@ -100,6 +111,7 @@ impl Session {
         config: &DriveConfig,
         past: Option<&Prepared>,
         spec: &RunSpec,
+        told: &mut dyn FnMut(Progress),
     ) -> Result<(Before, Way), Failure> {
         let most = config.queues.depth;
         let way = match spec.loop_mode {
@@ -115,7 +127,7 @@ impl Session {
                 return Err(Failure::Setting { key: "run.loop_mode", found, allowed });
             }
         };
-        Ok((begin(drive, config, (past, None), spec, &mut |_| {})?, way))
+        Ok((begin(drive, config, (past, None), spec, told)?, way))
     }
 
     /// The result's costs count from now on, of this thread: for whoever began the session in another.
@@ -188,6 +200,11 @@ impl Session {
         }
         self.passed_ns = self.passed_ns.max(ns);
         Ok(())
+    }
+
+    /// How far [`Session::advance_to`] has let time pass; ns since the session began.
+    pub fn passed_ns(&self) -> u64 {
+        self.passed_ns
     }
 
     /// What has completed since this was last asked, in order.

@@ -6,10 +6,11 @@ use crate::ftl::tables::blocks::BlockState;
 use crate::nand::Chip;
 use crate::stats::Wear;
 use crate::units::{BlockId, StreamId};
+use serde::{Deserialize, Serialize};
 
 /// A block of the firmware's: the unit of cleaning, which may be striped over several planes (superblocks count as
 /// one).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockRow {
     /// The lane it belongs to.
     pub lane: u32,

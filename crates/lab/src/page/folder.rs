@@ -82,6 +82,11 @@ impl Reported {
         if is_run || is_paper { Ok(()) } else { Err(NoFolder::Nothing(path.to_owned())) }
     }
 
+    /// Adds a run that is in memory.
+    pub fn add_result(&mut self, result: &RunResult) {
+        self.runs.push(Run::of(result));
+    }
+
     /// The page of all that.
     pub fn page(self) -> String {
         page(self.runs, &self.claims)

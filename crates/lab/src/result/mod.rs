@@ -335,17 +335,21 @@ impl RunResult {
         text.unwrap_or_else(|error| unreachable!("plain data with text keys becomes JSON: {error}")) + "\n"
     }
 
+    /// A result from the text of its file; what is wrong with that.
+    pub fn of_json(text: &str) -> Result<Self, String> {
+        let fail = |error: serde_json::Error| error.to_string();
+        let Head { format } = serde_json::from_str(text).map_err(fail)?;
+        if !(OLDEST..=FORMAT).contains(&format) {
+            return Err(format!("it has format {format}, this program reads formats {OLDEST} to {FORMAT}"));
+        }
+        serde_json::from_str(text).map_err(fail)
+    }
+
     /// Reads a result from its file, or from the folder the file is in.
     pub fn load(path: &Path) -> Result<Self, ReportError> {
         let file = if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() };
         let text = whole::read_text(&file, RESULT_BYTES_MAX)
             .map_err(|error| ReportError::new(&file, "read", error))?;
-        let fail = |error: serde_json::Error| ReportError::new(&file, "understand", error);
-        let Head { format } = serde_json::from_str(&text).map_err(fail)?;
-        if !(OLDEST..=FORMAT).contains(&format) {
-            let message = format!("it has format {format}, this program reads formats {OLDEST} to {FORMAT}");
-            return Err(ReportError::new(&file, "understand", message));
-        }
-        serde_json::from_str(&text).map_err(fail)
+        RunResult::of_json(&text).map_err(|wrong| ReportError::new(&file, "understand", wrong))
     }
 }

@@ -3,12 +3,13 @@
 use super::{KINDS, OTHERS, Series, looks_in};
 use crate::columns::{Column, Table, Values};
 use crate::steps::{STEPS, quantile};
+use serde::{Deserialize, Serialize};
 use ssd::counters::Counter;
 use ssd::flash::op::{CAUSES, Cause};
 use ssd::{Drive, Reading};
 
 /// A column of a time series.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeriesColumn {
     /// Its name: that of a counter, or of what requests met.
     pub name: String,
@@ -26,7 +27,8 @@ impl SeriesColumn {
 }
 
 /// A value of a time series.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum SeriesValue {
     /// A count, a time, what stood at the end of the interval.
     Number(u64),
@@ -37,7 +39,7 @@ pub enum SeriesValue {
 }
 
 /// What requests met and what the drive counted, in intervals of simulated time.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeSeries {
     /// Length of the intervals but the last; ns.
     pub interval_ns: u64,
