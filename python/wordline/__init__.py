@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 
 from wordline._core import (
     Column,
+    Comparison,
     ConfigError,
     Drive,
     Lane,
@@ -28,6 +29,9 @@ from wordline._core import (
     Unit,
     WordlineError,
     WorkloadError,
+    compare,
+    presets,
+    report,
     run,
     version,
 )
@@ -40,6 +44,7 @@ __version__ = version().split("+")[0]
 
 __all__ = [
     "Column",
+    "Comparison",
     "ConfigError",
     "Drive",
     "Lane",
@@ -52,7 +57,10 @@ __all__ = [
     "Unit",
     "WordlineError",
     "WorkloadError",
+    "compare",
     "plot",
+    "presets",
+    "report",
     "run",
     "sweep",
     "version",

@@ -26,7 +26,8 @@ def plot(result: Result, column: str = "read_p99_ns", *, ax: Any = None, **style
     if series is None:
         raise ValueError("the run has no time series\n    allowed: a timed run with samples above 0")
     if column not in series:
-        raise KeyError(f"found {column!r}, allowed: {', '.join(series.columns)}")
+        # The table's own error names what is near.
+        series[column]
     import matplotlib.pyplot as pyplot
     import numpy
 

@@ -32,7 +32,11 @@ class Sweep:
     def __getitem__(self, column: str) -> list[Any]:
         """A column: one value per run."""
         if column not in self.columns:
-            raise KeyError(f"found {column!r}, allowed: {', '.join(self.columns)}")
+            from difflib import get_close_matches
+
+            near = get_close_matches(str(column), self.columns, 1)
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            raise KeyError(f"found {column!r}, {meant}allowed: {', '.join(self.columns)}")
         return [row[column] for row in self.rows]
 
     def to_pandas(self) -> Any:
@@ -40,6 +44,12 @@ class Sweep:
         import pandas
 
         return pandas.DataFrame(self.rows, columns=self.columns)
+
+    def _repr_html_(self) -> str:
+        """The tables, in a notebook."""
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre><p>{len(self)} runs in {escape(str(self.folder))}</p>"
 
     def __str__(self) -> str:
         """The tables: means, with 95 % confidence intervals if there are repeats."""
@@ -81,6 +91,13 @@ def sweep(
     workers can import. They need the same build of Wordline, and files of workloads under the same paths.
     `allow_libraries` lets the file name libraries with policies.
     """
+    for name, value, allowed in [
+        ("file", file, "the path of a sweep file: a configuration with a [grid]"),
+        ("out", out, "the path of a folder for the results"),
+    ]:
+        if not isinstance(value, str | os.PathLike):
+            kind = type(value).__name__
+            raise TypeError(f"{name}\n    found:   {str(value)[:60]} ({kind})\n    allowed: {allowed}")
     if scheduler is not None or policies:
         from wordline import _tasks
 

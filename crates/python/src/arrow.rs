@@ -191,7 +191,9 @@ fn values(data: &Arc<Data>) -> ArrayParts {
     match &**data {
         Data::Counts(values) => numbers(values.as_ptr().cast()),
         Data::Numbers(values) => numbers(values.as_ptr().cast()),
-        Data::Names { codes, names } => texts(&mut codes.iter().map(|code| names[usize::from(*code)])),
+        Data::Names { codes, names } => {
+            texts(&mut codes.iter().map(|code| names[usize::from(*code)].as_ref()))
+        }
         Data::Words(words) => texts(&mut words.iter().map(String::as_str)),
     }
 }

@@ -76,7 +76,7 @@ pub fn numbers(name: &str, of: &Bound<'_, PyAny>, allowed: &str) -> PyResult<Opt
         // Not in memory that can be looked into. What that would be is not Wordline's to say, but Ctrl-C stays Ctrl-C.
         Err(error) if crate::feed::is_not_of_values(py, &error) => return Err(error),
         Err(error) if error.is_instance_of::<PyBufferError>(py) => {
-            return Err(wrong(name, kind_of(of), allowed));
+            return Err(no_whole(name, of, "", allowed));
         }
         Err(_) => return Ok(None),
     };
@@ -84,11 +84,11 @@ pub fn numbers(name: &str, of: &Bound<'_, PyAny>, allowed: &str) -> PyResult<Opt
     if format == "O" {
         return Ok(None);
     }
-    let Some(whole) = Whole::of(&format) else { return Err(wrong(name, kind_of(of), allowed)) };
+    let Some(whole) = Whole::of(&format) else { return Err(no_whole(name, of, &format, allowed)) };
     let dimensions: usize = view.getattr("ndim")?.extract()?;
     if dimensions != 1 {
         let found = format!("{} in {dimensions} dimensions", kind_of(of));
-        return Err(wrong(name, found, "one dimension"));
+        return Err(wrong(name, found, "one dimension: a value for each request"));
     }
     let size: usize = view.getattr("itemsize")?.extract()?;
     if size != whole.size {
@@ -101,6 +101,34 @@ pub fn numbers(name: &str, of: &Bound<'_, PyAny>, allowed: &str) -> PyResult<Opt
         whole.read(bytes).map_err(|found| wrong(&format!("{name}[{row}]"), found, allowed))
     };
     bytes.as_bytes().chunks_exact(size).enumerate().map(read).collect::<PyResult<_>>().map(Some)
+}
+
+/// An array of something else than whole numbers: the first of them that could not be one, and what makes the others.
+pub fn no_whole(name: &str, of: &Bound<'_, PyAny>, format: &str, allowed: &str) -> PyErr {
+    let kind = kind_of(of);
+    if format.ends_with(['e', 'f', 'd', 'g']) {
+        let is_whole = |value: &f64| value.fract() == 0.0 && *value >= 0.0;
+        let values =
+            of.call_method0("tolist").and_then(|list| list.extract::<Vec<f64>>()).unwrap_or_default();
+        if let Some((row, value)) = values.iter().enumerate().find(|(_, value)| !is_whole(value)) {
+            let seconds =
+                if name == "arrival_ns" { "; of seconds, (seconds * 1e9).astype(\"uint64\")" } else { "" };
+            return wrong(
+                &format!("{name}[{row}]"),
+                format!("{value}, in {kind}"),
+                &format!("{allowed}{seconds}"),
+            );
+        }
+        return wrong(name, kind, &format!("{allowed}: {name}.astype(\"uint64\")"));
+    }
+    let makes = match format.chars().last() {
+        Some('s') => "text: numpy.char.decode(op) makes it of bytes",
+        // As numpy writes its types of time.
+        _ if kind.contains("datetime64") => "(t - t[0]).astype(\"timedelta64[ns]\").astype(\"int64\")",
+        _ if kind.contains("timedelta64") => "t.astype(\"timedelta64[ns]\").astype(\"int64\")",
+        _ => return wrong(name, kind, allowed),
+    };
+    wrong(name, kind, &format!("{allowed}; {makes}"))
 }
 
 /// What something is, for a message: an array with the type of what is in it.

@@ -4,6 +4,7 @@
 //! reference. So they lie here, and the object that holds the drive shows them to it: a function that leads back to
 //! its own drive is freed with it.
 
+use crate::errors::RunError;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -18,6 +19,8 @@ struct Inner {
     functions: Mutex<Vec<Py<PyAny>>>,
     /// What one has raised that ends more than a run.
     raised: Mutex<Option<PyErr>>,
+    /// The last that ended a run.
+    cause: Mutex<Option<PyErr>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -41,10 +44,22 @@ impl Callables {
     /// raised once the drive is at rest.
     pub fn failed(&self, py: Python<'_>, error: PyErr) -> String {
         let text = traceback(py, &error);
-        if !error.is_instance_of::<PyException>(py) {
+        if error.is_instance_of::<PyException>(py) {
+            *locked(&self.0.cause) = Some(error);
+        } else {
             locked(&self.0.raised).get_or_insert(error);
         }
         text
+    }
+
+    /// The error of a run, with the exception that has led to it as its cause, so that a debugger finds its frames.
+    pub fn explain(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        if let Some(cause) = locked(&self.0.cause).take()
+            && error.is_instance_of::<RunError>(py)
+        {
+            error.set_cause(py, Some(cause));
+        }
+        error
     }
 
     /// Raises what was kept: `KeyboardInterrupt`, `SystemExit` and the like.
@@ -67,7 +82,12 @@ impl Callables {
     }
 }
 
+/// An exception as Python prints it.
 fn traceback(py: Python<'_>, error: &PyErr) -> String {
+    // Up to Python 3.11 the exception itself does not know yet where it was raised.
+    if let Some(frames) = error.traceback(py) {
+        let _ = error.value(py).setattr("__traceback__", frames);
+    }
     let lines = py
         .import("traceback")
         .and_then(|module| module.call_method1("format_exception", (error.value(py),)))

@@ -56,9 +56,9 @@ impl Column {
 
     /// The names that the codes stand for; None if there are no codes.
     #[getter]
-    fn names(&self) -> Option<Vec<&'static str>> {
+    fn names(&self) -> Option<Vec<String>> {
         match &*self.data {
-            Data::Names { names, .. } => Some(names.clone()),
+            Data::Names { names, .. } => Some(names.iter().map(ToString::to_string).collect()),
             _ => None,
         }
     }
@@ -69,7 +69,8 @@ impl Column {
         match &*slf.get().data {
             Data::Words(words) => numpy.call_method1("array", (words.clone(), "object")),
             Data::Names { names, .. } => {
-                let names = numpy.call_method1("array", (names.clone(), "object"))?;
+                let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+                let names = numpy.call_method1("array", (names, "object"))?;
                 names.get_item(numpy.call_method1("asarray", (slf,))?)
             }
             Data::Counts(_) | Data::Numbers(_) => numpy.call_method1("asarray", (slf,)),

@@ -1,6 +1,7 @@
 //! The values of columns.
 
 use lab::columns::Values;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The values of a column.
@@ -15,7 +16,7 @@ pub enum Data {
         /// One for each row.
         codes: Vec<u8>,
         /// What they stand for.
-        names: Vec<&'static str>,
+        names: Vec<Cow<'static, str>>,
     },
     /// Texts.
     Words(Vec<String>),
@@ -61,12 +62,23 @@ impl Data {
                 None => {
                     let code = names.len() as u8;
                     known.insert(name, code);
-                    names.push(*name);
+                    names.push(Cow::Borrowed(*name));
                     code
                 }
             };
             codes.push(code);
         }
         Data::Names { codes, names }
+    }
+
+    /// A value as text; nothing where there is none.
+    pub fn text(&self, row: usize) -> String {
+        match self {
+            Data::Counts(values) => values[row].to_string(),
+            Data::Numbers(values) if values[row].is_nan() => String::new(),
+            Data::Numbers(values) => values[row].to_string(),
+            Data::Names { codes, names } => names[usize::from(codes[row])].to_string(),
+            Data::Words(words) => words[row].clone(),
+        }
     }
 }

@@ -1,28 +1,38 @@
 //! A drive: built, aged, run, saved.
 
 use crate::callables::Callables;
-use crate::errors::{self, ConfigError, SnapshotError, WorkloadError};
-use crate::feed;
+use crate::errors::{self, ConfigError, SnapshotError};
+use crate::feed::End;
 use crate::handle::{Handle, Slot};
 use crate::policies;
-use crate::results::{Result, told};
+use crate::progress::Shown;
+use crate::results::{Ended, Result};
+use crate::running::{Asked, Load, asked, feed_all, load, measure, refuse_depth};
 use crate::session::Session;
 use crate::table::Table;
 use crate::values;
-use crate::work::work;
+use crate::work::{watched, work};
 use lab::files::FileLock;
-use lab::job::{DEFAULT_DRIVE, is_config, with_path};
-use lab::places::{Force, Kind, Places, claim_file};
+use lab::job::DEFAULT_DRIVE;
 use lab::{BlockTable, DriveCache, Job, Plan, RunSpec, Stop};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 use ssd::DriveConfig;
 use ssd::config::Layer;
 use ssd::external::ExternalPolicies;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use workload::{Prepared, Request, Spec};
+use workload::Spec;
+
+/// What a drive may be made from.
+const PRESETS: &str = "the name of a drive (text), such as \"m64\"; wordline.presets() has all";
+const CONFIGS: &str = "the path of a configuration, or its text";
+const SNAPSHOTS: &str =
+    "the bytes of drive.snapshot(), or the path of a file of `wordline run --save-snapshot`";
+
+/// What a drive's cells may go through.
+const STEPS: &str = "text, such as \"cycle to 3000\" or \"retain 3 months at 40 C\"";
 
 /// How a snapshot begins.
 const MAGIC: &[u8] = b"wordline drive\n";
@@ -39,149 +49,6 @@ pub struct Drive {
     text: String,
     slot: Arc<Slot>,
     stop: Mutex<Stop>,
-}
-
-/// What is run.
-enum Load {
-    Spec(Box<Spec>),
-    Requests(Vec<Request>, bool),
-}
-
-/// What else is asked of a run.
-struct Asked {
-    name: Option<String>,
-    keep_requests: bool,
-    request_log: Option<PathBuf>,
-    force: bool,
-    cache: bool,
-}
-
-impl Asked {
-    /// The request log's place for this run alone; refuses one that would overwrite what is read or anything else.
-    fn claim_places(&self, spec: Option<&Spec>) -> std::result::Result<Option<FileLock>, lab::JobError> {
-        let Some(path) = &self.request_log else { return Ok(None) };
-        let mut places = Places::default();
-        spec.into_iter().for_each(|spec| places.reads_workload(spec));
-        places.writes("request_log", path);
-        places.check()?;
-        claim_file(path, Kind::RequestLog, "write the request log", Force::keyword(self.force))
-    }
-
-    fn spec(self, plan: &Plan, spec: &Spec, stop: &Stop, is_used: bool) -> RunSpec {
-        let cache = (self.cache && !is_used).then(DriveCache::usual).flatten().map(Arc::new);
-        let run = RunSpec {
-            name: self.name.unwrap_or_else(|| spec.title()),
-            request_log: self.request_log,
-            keeps_requests: self.keep_requests,
-            origins: plan.origins(),
-            stop: stop.clone(),
-            cache,
-            was_used: is_used,
-            ..plan.spec(spec)
-        };
-        if !is_used {
-            return run;
-        }
-        RunSpec { preconditioning: lab::Preconditioning::default(), age: lab::AgeSteps::default(), ..run }
-    }
-}
-
-/// The workload that somebody asks for: a path, settings, columns of requests; of the job if it is none.
-fn load(job: &Job, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load> {
-    let configured = || job.workload().map_err(errors::of_job);
-    let Some(of) = of else {
-        let nothing =
-            || WorkloadError::new_err("nothing to run: found no workload, allowed: a path, a dict, columns");
-        return Ok(Load::Spec(Box::new(configured()?.ok_or_else(nothing)?)));
-    };
-    if let Ok(settings) = of.cast::<PyDict>() {
-        if feed::are_columns(settings)? {
-            let (requests, has_times) = feed::requests(settings)?;
-            return Ok(Load::Requests(requests, has_times));
-        }
-        let line = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            let key: String = key.extract()?;
-            let value = values::toml(&value).map_err(|error| values::of_workload(of.py(), &key, error))?;
-            Ok(format!("{key} = {value}\n"))
-        };
-        let text: String = settings.iter().map(line).collect::<PyResult<_>>()?;
-        let spec = Spec::parse(&text).map_err(|error| errors::of_workload(&error))?;
-        return Ok(Load::Spec(Box::new(spec)));
-    }
-    let path: PathBuf = of.extract()?;
-    if is_config(&path) {
-        let message = format!(
-            "{}\n    found:   a configuration\n    allowed: a trace or a fio job file; wordline.run() and \
-             Drive.from_toml() take configurations",
-            path.display()
-        );
-        return Err(WorkloadError::new_err(message));
-    }
-    Ok(Load::Spec(Box::new(with_path(configured()?, &path))))
-}
-
-/// Settings of the `[run]` table, and what is no setting.
-fn asked(
-    name: Option<String>,
-    (keep_requests, request_log, force, cache): (bool, Option<PathBuf>, bool, bool),
-    run: Option<&Bound<'_, PyDict>>,
-) -> PyResult<(Asked, Vec<Layer>)> {
-    Ok((Asked { name, keep_requests, request_log, force, cache }, values::run_layers(run)?))
-}
-
-/// What came of a run: the result or why there is none, the blocks at its end, a configuration that repeats it.
-type Measured = (std::result::Result<lab::RunResult, lab::RunError>, BlockTable, String);
-
-/// Why it did not begin.
-enum Unbegun {
-    Job(lab::JobError),
-    Workload(workload::WorkloadError),
-}
-
-impl From<lab::JobError> for Unbegun {
-    fn from(error: lab::JobError) -> Self {
-        Unbegun::Job(error)
-    }
-}
-
-impl From<workload::WorkloadError> for Unbegun {
-    fn from(error: workload::WorkloadError) -> Self {
-        Unbegun::Workload(error)
-    }
-}
-
-impl From<Unbegun> for PyErr {
-    fn from(why: Unbegun) -> Self {
-        match why {
-            Unbegun::Job(error) => errors::of_job(error),
-            Unbegun::Workload(error) => errors::of_workload(&error),
-        }
-    }
-}
-
-/// Everything from a workload's settings to its result, on a drive that is there or is made for it.
-fn measure(
-    job: &Job,
-    mut spec: Spec,
-    (asked, stop): (Asked, &Stop),
-    drive: &mut Option<Handle>,
-) -> std::result::Result<Measured, Unbegun> {
-    job.settle(&mut spec, false)?;
-    let _lock = asked.claim_places(Some(&spec))?;
-    let prepared: Prepared = spec.prepare()?;
-    let plan = job.plan(Some((&spec, &prepared)))?;
-    let (config, policies) = (&plan.resolved.config, plan.libraries.policies());
-    let mut handle = match drive.take() {
-        Some(handle) => handle,
-        None => Handle::new(config, &policies).map_err(lab::JobError::from)?,
-    };
-    let mut run = asked.spec(&plan, &spec, stop, handle.is_used);
-    run.workload_hash = prepared.workload_hash();
-    let result = lab::run_prepared(&mut handle.drive, config, &prepared, &run, &mut |_| {});
-    let blocks = BlockTable::of(&handle.drive);
-    let has_begun = result.as_ref().map_or_else(|error| error.result.is_some(), |_| true);
-    *drive = Some(if has_begun { Handle::used(handle.drive) } else { handle.undone(config, &policies) });
-    Ok((result, blocks, plan.to_toml(&spec)))
 }
 
 impl Drive {
@@ -206,6 +73,11 @@ impl Drive {
         Ok(Drive { job, config, policies, callables, text, slot, stop: Mutex::default() })
     }
 
+    /// Where requests must end.
+    pub(crate) fn end(&self) -> End {
+        End::of_bytes(self.config.logical_bytes())
+    }
+
     /// A wish to stop, for what is begun now by whoever has the drive.
     fn begin(&self) -> Stop {
         let stop = Stop::default();
@@ -228,12 +100,17 @@ impl Drive {
         // At their times, as of a trace, or kept in flight, as of a generator.
         let like = if has_times { Ok(Spec::trace("-")) } else { Spec::parse("pattern = \"uniform\"") };
         let like = like.map_err(|error| errors::of_workload(&error))?;
-        let name = asked.name.clone().or_else(|| Some("requests".to_owned()));
-        Ok((Asked { name, ..asked }.spec(&plan, &like, stop, is_used), lock))
+        Ok((asked.or_called("requests").spec(&plan, &like, stop, is_used), lock))
     }
 
     /// Makes it a past: by preconditioning, or by ageing.
-    fn prepare(&self, py: Python<'_>, layers: Vec<Layer>, ages: bool, fills: bool) -> PyResult<()> {
+    fn prepare(
+        &self,
+        py: Python<'_>,
+        layers: Vec<Layer>,
+        (ages, fills): (bool, bool),
+        shown: &Shown,
+    ) -> PyResult<()> {
         let job = self.job.clone().with_flags(layers);
         let plan = job.plan(None).map_err(errors::of_job)?;
         let mut guard = self.slot.lock()?;
@@ -249,14 +126,15 @@ impl Drive {
         let config = &plan.resolved.config;
         spec.cache = (!handle.is_used && fills).then(DriveCache::usual).flatten().map(Arc::new);
         let (slot, policies) = (&mut *guard, &self.policies);
-        let done = work(py, &stop, || {
-            let done = lab::prepare_run(&mut handle.drive, config, None, &spec, &mut |_| {});
+        let (done, raised) = watched(py, &stop, shown, |told| {
+            let done = lab::prepare_run(&mut handle.drive, config, None, &spec, told);
             *slot =
                 Some(if done.is_ok() { Handle::used(handle.drive) } else { handle.undone(config, policies) });
             done
         })?;
+        raised.map_or(Ok(()), Err)?;
         self.callables.raise()?;
-        done.map(drop).map_err(|failure| errors::of_failure(&failure))
+        done.map(drop).map_err(|failure| self.callables.explain(py, errors::of_failure(&failure)))
     }
 }
 
@@ -269,13 +147,16 @@ impl Drive {
     #[pyo3(signature = (name, settings=None, policies=None))]
     fn preset(
         py: Python<'_>,
-        name: &str,
-        settings: Option<&Bound<'_, PyDict>>,
-        policies: Option<&Bound<'_, PyDict>>,
+        name: &Bound<'_, PyAny>,
+        settings: Option<&Bound<'_, PyAny>>,
+        policies: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let name = values::text("name", name, PRESETS)?;
+        let settings = values::dict("settings", settings, values::SETTINGS)?;
+        let policies = values::dict("policies", policies, policies::POLICIES)?;
         let given = policies::policies(policies)?;
         let settings = [values::settings(settings)?, given.settings].concat();
-        let job = Job::read(None, Some(name), &settings).map_err(errors::of_job)?;
+        let job = Job::read(None, Some(&name), &settings).map_err(errors::of_job)?;
         Drive::build(py, job.giving(given.policies), given.callables)
     }
 
@@ -286,9 +167,11 @@ impl Drive {
     fn from_toml(
         py: Python<'_>,
         config: &Bound<'_, PyAny>,
-        settings: Option<&Bound<'_, PyDict>>,
-        policies: Option<&Bound<'_, PyDict>>,
+        settings: Option<&Bound<'_, PyAny>>,
+        policies: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let settings = values::dict("settings", settings, values::SETTINGS)?;
+        let policies = values::dict("policies", policies, policies::POLICIES)?;
         let given = policies::policies(policies)?;
         let settings = [values::settings(settings)?, given.settings].concat();
         let text = config.cast::<PyString>().ok().map(ToString::to_string);
@@ -297,7 +180,7 @@ impl Drive {
                 let job = Job::of_text(Path::new("configuration"), text);
                 job.with_sets(&settings)
             }
-            None => Job::read(Some(&config.extract::<PathBuf>()?), None, &settings),
+            None => Job::read(Some(&values::path("config", config, CONFIGS)?), None, &settings),
         };
         let job = job.map_err(errors::of_job)?;
         let job = if job.names_a_drive() { job } else { job.on(DEFAULT_DRIVE).map_err(errors::of_job)? };
@@ -306,17 +189,30 @@ impl Drive {
 
     /// Fills the drive and overwrites it; keys of `[run]` say how: `drive.precondition(fill_percent=80,
     /// overwrite="none")`.
-    #[pyo3(signature = (**run))]
-    fn precondition(&self, py: Python<'_>, run: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        self.prepare(py, values::run_layers(run)?, false, true)
+    #[pyo3(signature = (*, progress=None, **run))]
+    fn precondition(
+        &self,
+        py: Python<'_>,
+        progress: Option<&Bound<'_, PyAny>>,
+        run: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        self.prepare(py, values::run_layers(run)?, (false, true), &Shown::of(py, progress)?)
     }
 
     /// Ages its cells, step by step: `drive.age("cycle to 3000", "retain 3 months at 40 C")`.
-    #[pyo3(signature = (*steps))]
-    fn age(&self, py: Python<'_>, steps: Vec<String>) -> PyResult<()> {
+    #[pyo3(signature = (*steps, progress=None))]
+    fn age(
+        &self,
+        py: Python<'_>,
+        steps: &Bound<'_, PyTuple>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let text =
+            |(at, step): (usize, Bound<'_, PyAny>)| values::text(&format!("steps[{at}]"), &step, STEPS);
+        let steps = steps.iter().enumerate().map(text).collect::<PyResult<Vec<String>>>()?;
         let run = PyDict::new(py);
         run.set_item("age", steps)?;
-        self.prepare(py, values::run_layers(Some(&run))?, true, false)
+        self.prepare(py, values::run_layers(Some(&run))?, (true, false), &Shown::of(py, progress)?)
     }
 
     /// Serves a workload, and returns what was measured. The workload is a path (a trace, a fio job file), a dict
@@ -324,47 +220,67 @@ impl Drive {
     /// array, "sectors": array, "op": array, "arrival_ns": array}`; without the last they are kept in flight), or, if
     /// None, that of the drive's configuration. Other keywords are keys of `[run]`: `depth`, `requests`, `samples`,
     /// `explain_tail` ...
-    #[pyo3(signature = (workload=None, *, name=None, keep_requests=false, request_log=None, force=false,
-                        cache=true, **run))]
+    ///
+    /// `progress` shows how far it is, on standard error, where somebody looks: a terminal, a notebook (None), always
+    /// (True), never (False); or is a function that is called with the phase, how much of it is done, and of how much.
+    /// Ctrl-C ends the run; the `KeyboardInterrupt` has what was measured until then, as `.result`.
+    #[pyo3(signature = (workload=None, *more, name=None, keep_requests=false, request_log=None, force=false,
+                        cache=true, progress=None, **run),
+           text_signature = "($self, workload=None, *, name=None, keep_requests=False, request_log=None, force=False, \
+                             cache=True, progress=None, **run)")]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run(
         &self,
         py: Python<'_>,
         workload: Option<&Bound<'_, PyAny>>,
+        more: &Bound<'_, PyTuple>,
         name: Option<String>,
         keep_requests: bool,
         request_log: Option<PathBuf>,
         force: bool,
         cache: bool,
+        progress: Option<&Bound<'_, PyAny>>,
         run: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Result> {
+        if let Ok(second) = more.get_item(0) {
+            let allowed = "a workload, and all else by keyword: drive.run(workload, depth=4)";
+            return Err(values::wrong_type("a second positional argument", &second, allowed));
+        }
         let (asked, layers) = asked(name, (keep_requests, request_log, force, cache), run)?;
+        let shown = Shown::of(py, progress)?;
         let mut guard = self.slot.lock()?;
-        let stop = self.begin();
-        let slot = &mut *guard;
-        let (result, blocks, config) = match load(&self.job, workload)? {
+        let (stop, slot) = (self.begin(), &mut *guard);
+        let ended = match load(&self.job, self.end(), workload)? {
             Load::Spec(spec) => {
                 let job = self.job.clone().with_flags(layers);
-                work(py, &stop, || measure(&job, *spec, (asked, &stop), slot))??
+                let run =
+                    |told: &mut dyn FnMut(lab::Progress)| measure(&job, *spec, (asked, &stop), slot, told);
+                Ended::of(watched(py, &stop, &shown, run)?)?
             }
             Load::Requests(requests, has_times) => {
+                if has_times {
+                    refuse_depth(run)?;
+                }
                 let is_used = slot.as_ref().is_some_and(|handle| handle.is_used);
                 let (spec, _lock) = self.fed(layers, has_times, asked, &stop, is_used)?;
                 let Some(handle) = slot.take() else { return Err(errors::busy()) };
                 let (config, policies) = (&self.config, &self.policies);
-                let fed = || feed_all(handle, (config, policies), &spec, &requests, slot);
-                let (result, blocks) = work(py, &stop, fed)?;
-                (result, blocks, self.text.clone())
+                let fed = |told: &mut dyn FnMut(lab::Progress)| {
+                    feed_all(handle, (config, policies), &spec, &requests, slot, told)
+                };
+                let ((result, blocks), raised) = watched(py, &stop, &shown, fed)?;
+                Ended { result, blocks, config: self.text.clone(), raised }
             }
         };
-        self.callables.raise()?;
-        told(py, result, blocks, &config)
+        // What a policy has raised to end the program ends it, with what was measured.
+        let ended = Ended { raised: ended.raised.or(self.callables.raise().err()), ..ended };
+        ended.told(py).map_err(|error| self.callables.explain(py, error))
     }
 
     /// Begins a run that is fed piece by piece; `arrivals=True` if requests arrive at given times, other keywords as
     /// for `run`. The drive is busy until the session is finished.
     #[pyo3(signature = (*, arrivals=false, name=None, keep_requests=false, request_log=None, force=false,
-                        cache=true, **run))]
+                        cache=true, progress=None, **run))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn session(
         slf: &Bound<'_, Self>,
@@ -375,23 +291,27 @@ impl Drive {
         request_log: Option<PathBuf>,
         force: bool,
         cache: bool,
+        progress: Option<&Bound<'_, PyAny>>,
         run: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Session> {
         let (asked, layers) = asked(name, (keep_requests, request_log, force, cache), run)?;
-        let this = slf.get();
+        if arrivals {
+            refuse_depth(run)?;
+        }
+        let (this, shown) = (slf.get(), Shown::of(py, progress)?);
         let mut guard = this.slot.lock()?;
         let stop = this.begin();
         let is_used = guard.as_ref().is_some_and(|handle| handle.is_used);
         let (spec, lock) = this.fed(layers, arrivals, asked, &stop, is_used)?;
         let Some(handle) = guard.take() else { return Err(errors::busy()) };
         let (config, policies, slot) = (&this.config, &this.policies, &mut *guard);
-        let begun = work(py, &stop, || match lab::Session::on(handle.drive, config, None, &spec) {
-            Ok(session) => Ok(session),
-            Err((failure, drive)) => {
+        let begun = watched(py, &stop, &shown, |told| {
+            lab::Session::on_telling(handle.drive, config, None, &spec, told).map_err(|(failure, drive)| {
                 *slot = Some(Handle { drive, is_used }.undone(config, policies));
-                Err(failure)
-            }
+                failure
+            })
         });
+        let begun = begun.and_then(|(begun, raised)| raised.map_or(Ok(begun), Err));
         let mut session = match begun.and_then(|begun| this.callables.raise().map(|()| begun)) {
             Ok(begun) => begun.map_err(|failure| errors::of_failure(&failure))?,
             Err(raised) => {
@@ -435,7 +355,7 @@ impl Drive {
     fn restore(_class: &Bound<'_, PyType>, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<Self> {
         match snapshot.cast::<PyBytes>() {
             Ok(bytes) => of_bytes(py, bytes.as_bytes()),
-            Err(_) => of_file(py, &snapshot.extract::<PathBuf>()?),
+            Err(_) => of_file(py, &values::path("snapshot", snapshot, SNAPSHOTS)?),
         }
     }
 
@@ -490,7 +410,9 @@ impl Drive {
 /// The drive of `snapshot()`'s bytes.
 fn of_bytes(py: Python<'_>, snapshot: &[u8]) -> PyResult<Drive> {
     let wrong = |what: &str| SnapshotError::new_err(format!("not a snapshot of a drive: {what}"));
-    let rest = snapshot.strip_prefix(MAGIC).ok_or_else(|| wrong("it begins otherwise"))?;
+    let rest = snapshot
+        .strip_prefix(MAGIC)
+        .ok_or_else(|| wrong(&format!("it begins otherwise; allowed: {SNAPSHOTS}")))?;
     let (is_used, rest) = rest.split_first().ok_or_else(|| wrong("it is cut off"))?;
     let (length, rest) = rest.split_first_chunk().ok_or_else(|| wrong("it is cut off"))?;
     let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
@@ -518,67 +440,4 @@ fn restored(py: Python<'_>, job: Job, bytes: &[u8], is_used: bool) -> PyResult<D
     let drive = py.detach(|| ssd::Drive::restore(&config, bytes));
     let drive = drive.map_err(|error| SnapshotError::new_err(error.to_string()))?;
     Drive::of(job, &plan, Handle { drive: Box::new(drive), is_used }, Callables::default())
-}
-
-/// Feeds a session with everything at once; the drive comes back to its slot whatever happens.
-fn feed_all(
-    handle: Handle,
-    (config, policies): (&DriveConfig, &ExternalPolicies),
-    spec: &RunSpec,
-    requests: &[Request],
-    slot: &mut Option<Handle>,
-) -> (std::result::Result<lab::RunResult, lab::RunError>, BlockTable) {
-    let is_used = handle.is_used;
-    let mut session = match lab::Session::on(handle.drive, config, None, spec) {
-        Ok(session) => session,
-        Err((failure, drive)) => {
-            let blocks = BlockTable::of(&drive);
-            *slot = Some(Handle { drive, is_used }.undone(config, policies));
-            return (Err(failure.into()), blocks);
-        }
-    };
-    // What goes wrong is told at the end, with what was measured.
-    let _ = session.feed(requests);
-    let (result, drive) = session.end();
-    let blocks = BlockTable::of(&drive);
-    *slot = Some(Handle::used(drive));
-    (result, blocks)
-}
-
-/// Everything that `wordline run` does: a workload, on a named drive, or on one made for it. `workload` is a path (a
-/// trace, a fio job file, a configuration with a workload) or a dict (the settings of a `[workload]`); `settings` are
-/// those of `--set`; other keywords are keys of `[run]`.
-#[pyfunction]
-#[pyo3(signature = (workload, drive=None, settings=None, *, name=None, keep_requests=false, request_log=None,
-                    force=false, cache=true, **run))]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-pub fn run(
-    py: Python<'_>,
-    workload: &Bound<'_, PyAny>,
-    drive: Option<&str>,
-    settings: Option<&Bound<'_, PyDict>>,
-    name: Option<String>,
-    keep_requests: bool,
-    request_log: Option<PathBuf>,
-    force: bool,
-    cache: bool,
-    run: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Result> {
-    let (asked, layers) = asked(name, (keep_requests, request_log, force, cache), run)?;
-    let is_dict = workload.is_instance_of::<PyDict>();
-    let path = if is_dict { None } else { Some(workload.extract::<PathBuf>()?) };
-    let config = path.as_deref().filter(|path| is_config(path));
-    let job =
-        Job::read(config, drive, &values::settings(settings)?).map_err(errors::of_job)?.with_flags(layers);
-    let spec = match load(&job, Some(workload).filter(|_| config.is_none()))? {
-        Load::Spec(spec) => spec,
-        Load::Requests(..) => {
-            let allowed = "Drive.preset(...).run(...)";
-            return Err(feed::wrong("columns of requests", "no drive for them", allowed));
-        }
-    };
-    let stop = Stop::default();
-    let measured = work(py, &stop, || measure(&job, *spec, (asked, &stop), &mut None))?;
-    let (result, blocks, config) = measured?;
-    told(py, result, blocks, &config)
 }

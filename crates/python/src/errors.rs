@@ -33,7 +33,10 @@ pyo3::create_exception!(
 
 /// Somebody else has the drive.
 pub fn busy() -> PyErr {
-    WordlineError::new_err("the drive is busy: in another thread, or in a session that is not finished")
+    WordlineError::new_err(
+        "the drive is busy: in another thread (stop() ends what runs there), or in a session that is not finished \
+         (its finish() frees the drive)",
+    )
 }
 
 /// A call panicked while it had the drive.

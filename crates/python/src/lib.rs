@@ -14,8 +14,11 @@ mod errors;
 mod feed;
 mod handle;
 mod policies;
+mod progress;
 mod results;
+mod running;
 mod session;
+mod several;
 mod sweep;
 mod table;
 mod values;
@@ -33,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use super::column::Column;
     #[pymodule_export]
-    use super::drive::{Drive, run};
+    use super::drive::Drive;
     #[pymodule_export]
     use super::errors::{ConfigError, RunError, SnapshotError, WordlineError, WorkloadError};
     #[pymodule_export]
@@ -43,7 +46,11 @@ mod _core {
     #[pymodule_export]
     use super::results::Result;
     #[pymodule_export]
+    use super::running::run;
+    #[pymodule_export]
     use super::session::Session;
+    #[pymodule_export]
+    use super::several::{Comparison, compare, presets, report};
     #[pymodule_export]
     use super::sweep::{SweepPlan, SweepWorker, sources};
     #[pymodule_export]

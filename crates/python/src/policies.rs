@@ -8,17 +8,17 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
-use ssd::config::quote;
+use ssd::config::{Problem, quote};
 use ssd::external::{ExternalPolicies, Identity, LaneCall, LanePolicy, NOT_ELIGIBLE, StreamPolicy, UnitCall};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The blocks of a lane, counted from 0, as seen by a policy for `gc_victim` or `wear_leveling`. Its arrays are
-/// filled anew for each call: copy what is to be kept.
+/// read-only, and filled anew for each call: copy what is to be kept.
 #[pyclass(module = "wordline")]
 pub struct Lane {
-    /// `eligible` as bytes: the same memory.
-    bytes: Py<PyAny>,
+    /// Its arrays to write into, in the order of [`ARRAYS`]; what is shown are views of these that are read-only.
+    arrays: [Py<PyAny>; 6],
     /// Live units of each block.
     #[pyo3(get)]
     live: Py<PyAny>,
@@ -56,6 +56,16 @@ pub struct Lane {
     #[pyo3(get)]
     call: u64,
 }
+
+/// What the arrays of a lane are of, and what they are shown as: flags are written as bytes.
+const ARRAYS: [(&str, &str); 6] = [
+    ("uint32", "uint32"),
+    ("uint8", "bool"),
+    ("uint8", "uint8"),
+    ("uint32", "uint32"),
+    ("uint64", "uint64"),
+    ("uint16", "uint16"),
+];
 
 /// A unit of data that is about to be programmed, as seen by a policy for `stream`. Unknown values are 0.
 #[pyclass(module = "wordline", frozen)]
@@ -135,7 +145,7 @@ impl Function {
             }
             let shown =
                 answer.bind(py).repr().map_or_else(|_| "something else".to_owned(), |text| text.to_string());
-            format!("{shown}, which is not a whole number from 0")
+            format!("{shown}, which is not a whole number from 0 (int() makes one)")
         })
     }
 }
@@ -178,16 +188,26 @@ impl LaneFunction {
 impl Lane {
     fn of_rows(py: Python<'_>, rows: usize) -> PyResult<Self> {
         let numpy = py.import("numpy")?;
-        let empty = |kind: &str| Ok::<_, PyErr>(numpy.call_method1("zeros", (rows, kind))?.unbind());
-        let eligible = numpy.call_method1("zeros", (rows, "bool"))?;
+        let empty = |kind: &str| numpy.call_method1("zeros", (rows, kind));
+        let mut arrays = Vec::with_capacity(ARRAYS.len());
+        let mut views = Vec::with_capacity(ARRAYS.len());
+        for (kind, shown) in ARRAYS {
+            let array = empty(kind)?;
+            let view = array.call_method1("view", (shown,))?;
+            view.getattr("flags")?.setattr("writeable", false)?;
+            arrays.push(array.unbind());
+            views.push(view.unbind());
+        }
+        let sized = |all: Vec<Py<PyAny>>| all.try_into().unwrap_or_else(|_| unreachable!("one for each"));
+        let [live, eligible, state, erases, closed_at, wear_q12] = sized(views);
         Ok(Lane {
-            bytes: eligible.call_method1("view", ("uint8",))?.unbind(),
-            live: empty("uint32")?,
-            eligible: eligible.unbind(),
-            state: empty("uint8")?,
-            erases: empty("uint32")?,
-            closed_at: empty("uint64")?,
-            wear_q12: empty("uint16")?,
+            arrays: sized(arrays),
+            live,
+            eligible,
+            state,
+            erases,
+            closed_at,
+            wear_q12,
             lane: 0,
             units_per_block: 0,
             now: 0,
@@ -202,12 +222,14 @@ impl Lane {
         let live: Vec<u32> = columns.live.iter().map(|live| live & !NOT_ELIGIBLE).collect();
         let eligible: Vec<u8> = columns.live.iter().map(|live| u8::from(live & NOT_ELIGIBLE == 0)).collect();
         let states: Vec<u8> = columns.state.iter().map(|state| *state as u8).collect();
-        PyBuffer::get(self.live.bind(py))?.copy_from_slice(py, &live)?;
-        PyBuffer::get(self.bytes.bind(py))?.copy_from_slice(py, &eligible)?;
-        PyBuffer::get(self.state.bind(py))?.copy_from_slice(py, &states)?;
-        PyBuffer::get(self.erases.bind(py))?.copy_from_slice(py, columns.erase_count)?;
-        PyBuffer::get(self.closed_at.bind(py))?.copy_from_slice(py, columns.closed_at)?;
-        PyBuffer::get(self.wear_q12.bind(py))?.copy_from_slice(py, columns.wear_q12)?;
+        let [to_live, to_eligible, to_state, to_erases, to_closed_at, to_wear] =
+            self.arrays.each_ref().map(|array| array.bind(py));
+        PyBuffer::get(to_live)?.copy_from_slice(py, &live)?;
+        PyBuffer::get(to_eligible)?.copy_from_slice(py, &eligible)?;
+        PyBuffer::get(to_state)?.copy_from_slice(py, &states)?;
+        PyBuffer::get(to_erases)?.copy_from_slice(py, columns.erase_count)?;
+        PyBuffer::get(to_closed_at)?.copy_from_slice(py, columns.closed_at)?;
+        PyBuffer::get(to_wear)?.copy_from_slice(py, columns.wear_q12)?;
         (self.lane, self.units_per_block, self.now) =
             (call.lane.lane, call.lane.units_per_block, call.lane.now);
         (self.lane_erases, self.random, self.call) = (call.erases, call.random, call.call);
@@ -278,19 +300,21 @@ pub struct Given {
     pub callables: Callables,
 }
 
+/// What policies may be given as.
+pub const POLICIES: &str = "a dict of families (gc_victim, wear_leveling, stream), each with a function, a C address \
+                            (an int), or the path of a library";
+
 /// Policies by their families. Each is a function, a C address, or the path of a library.
 pub fn policies(of: Option<&Bound<'_, PyDict>>) -> PyResult<Given> {
     let Given { policies: mut given, mut settings, callables } = Given::default();
     for (name, policy) in of.into_iter().flat_map(|of| of.iter()) {
         let name: String = name.extract()?;
         let Some(family) = Family::named(name.trim_start_matches("ftl.")) else {
-            let allowed = Family::ALL.map(Family::name).join(", ");
-            return Err(ConfigError::new_err(format!(
-                "policies\n    found:   {name:?}\n    allowed: {allowed}"
-            )));
+            return Err(no_family(&name));
         };
         settings.push(format!("ftl.{}.policy=external", family.name()));
         if let Ok(path) = policy.extract::<PathBuf>() {
+            refuse_source(family, &path)?;
             settings.push(format!("policy.{}={}", family.name(), quote(&path.display().to_string())));
             continue;
         }
@@ -301,6 +325,33 @@ pub fn policies(of: Option<&Bound<'_, PyDict>>) -> PyResult<Given> {
         }
     }
     Ok(Given { policies: given, settings, callables })
+}
+
+fn no_family(name: &str) -> PyErr {
+    let names = Family::ALL.map(Family::name);
+    let near = match Problem::no_such_name("policy", name, names) {
+        Problem::NoSuchName { near: Some(near), .. } => format!("\n    did you mean {near:?}?"),
+        _ => String::new(),
+    };
+    let allowed = names.join(", ");
+    ConfigError::new_err(format!("policies\n    found:   {name:?}\n    allowed: {allowed}{near}"))
+}
+
+/// Refuses a source file in place of the library that a compiler makes of it.
+fn refuse_source(family: Family, path: &Path) -> PyResult<()> {
+    let make = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("c") => "cc -O2 -shared -fPIC",
+        Some("cc" | "cpp" | "cxx") => "c++ -O2 -shared -fPIC",
+        Some("rs") => "rustc -O --crate-type cdylib",
+        _ => return Ok(()),
+    };
+    let (source, library) = (path.display(), path.with_extension("so"));
+    Err(ConfigError::new_err(format!(
+        "policies: {}\n    found:   {source}, which is a source file\n    allowed: the library that `{make} -o {} \
+         {source}` makes",
+        family.name(),
+        library.display()
+    )))
 }
 
 fn wrong(family: Family, policy: &Bound<'_, PyAny>) -> PyErr {

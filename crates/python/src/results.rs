@@ -1,15 +1,17 @@
 //! What was measured.
 
 use crate::errors;
-use crate::table::Table;
+use crate::running::{Measured, Unbegun};
+use crate::table::{Table, no_key};
 use lab::files::replace;
 use lab::places::{Force, Kind, claim_file};
 use lab::{BlockTable, JobError, RunError, RunResult, report};
-use pyo3::exceptions::{PyFileExistsError, PyKeyError, PyOSError};
+use pyo3::exceptions::{PyAttributeError, PyFileExistsError, PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
+use ssd::config::shown;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -27,13 +29,16 @@ pub struct Result {
 }
 
 /// A place where nothing may be written: what is there, and what is allowed.
-fn refused(path: &Path, error: JobError) -> PyErr {
+pub fn refused(path: &Path, error: JobError) -> PyErr {
     if path.exists() && !error.is_work {
         PyFileExistsError::new_err(error.message)
     } else {
         PyOSError::new_err(error.message)
     }
 }
+
+/// What is pickled of a result: its JSON, its configuration, series and blocks as JSON, requests.
+type Pickled = (String, String, String, Option<Py<Table>>);
 
 /// Tables, made once.
 struct Tables {
@@ -43,6 +48,25 @@ struct Tables {
 }
 
 impl Result {
+    /// What was measured.
+    pub fn inner(&self) -> &RunResult {
+        &self.inner
+    }
+
+    /// A key that is not there; what is, in the last table on the way.
+    fn no_key(&self, key: &str, rest: &str, table: Option<&Bound<'_, PyDict>>) -> PyErr {
+        let Some(table) = table else {
+            let of = key.strip_suffix(rest).unwrap_or(key).trim_end_matches('.');
+            return PyKeyError::new_err(format!(
+                "found {:?}, allowed: {of}, which is a value and no table",
+                shown(key)
+            ));
+        };
+        let names: Vec<String> = table.keys().iter().filter_map(|name| name.extract().ok()).collect();
+        let of = key.strip_suffix(rest).unwrap_or_default().trim_end_matches('.');
+        no_key(of, rest, names.iter().map(String::as_str))
+    }
+
     /// What else is wrong with it: requests that were not served, or failed.
     pub fn complaint(&self) -> Option<String> {
         self.inner.unserved()
@@ -63,6 +87,11 @@ impl Result {
     }
 
     fn tables(&self, py: Python<'_>) -> PyResult<&Tables> {
+        self.tables_with(py, None)
+    }
+
+    /// The tables, those of the requests as they were pickled.
+    fn tables_with(&self, py: Python<'_>, requests: Option<Py<Table>>) -> PyResult<&Tables> {
         self.tables.get_or_try_init(py, || {
             let made = |table| Py::new(py, Table::of(table));
             let series = self.inner.series.as_ref().map(|series| series.tables());
@@ -71,7 +100,10 @@ impl Result {
                 None => None,
             };
             let blocks = self.inner.blocks.as_ref().map(|blocks| made(blocks.table())).transpose()?;
-            let requests = self.inner.requests.clone().map(made).transpose()?;
+            let requests = match requests {
+                Some(table) => Some(table),
+                None => self.inner.requests.clone().map(made).transpose()?,
+            };
             Ok(Tables { series, blocks, requests })
         })
     }
@@ -99,27 +131,65 @@ fn with_result(py: Python<'_>, text: String, result: Result) -> PyErr {
     }
 }
 
-/// A result, with the blocks at its end; raised if it is not all that was asked for.
-pub fn told(
-    py: Python<'_>,
-    result: std::result::Result<RunResult, RunError>,
-    blocks: BlockTable,
-    config: &str,
-) -> PyResult<Result> {
-    let with_blocks = |result: RunResult| RunResult { blocks: Some(blocks), ..result };
-    match result {
-        Ok(result) => {
-            let result = Result::of(with_blocks(result), config.to_owned());
-            match result.complaint() {
-                None => Ok(result),
-                Some(complaint) => Err(with_result(py, complaint, result)),
-            }
-        }
-        Err(RunError { failure, result }) => {
-            let result = result.map(|result| Box::new(with_blocks(*result)));
-            Err(failed(py, RunError { failure, result }, config))
+/// How a run ended.
+pub struct Ended {
+    /// What was measured, or why there is less.
+    pub result: std::result::Result<RunResult, RunError>,
+    /// The blocks at its end.
+    pub blocks: BlockTable,
+    /// What repeats it.
+    pub config: String,
+    /// What has ended it from outside: Ctrl-C, say.
+    pub raised: Option<PyErr>,
+}
+
+impl Ended {
+    /// Of a run that has begun; an error of one that has not.
+    pub fn of((measured, raised): (std::result::Result<Measured, Unbegun>, Option<PyErr>)) -> PyResult<Self> {
+        match (measured, raised) {
+            (Ok((result, blocks, config)), raised) => Ok(Ended { result, blocks, config, raised }),
+            (Err(_), Some(raised)) => Err(raised),
+            (Err(unbegun), None) => Err(unbegun.into()),
         }
     }
+
+    /// The result; raised if it is not all that was asked for.
+    pub fn told(self, py: Python<'_>) -> PyResult<Result> {
+        let Ended { result, blocks, config, raised } = self;
+        let with_blocks = |result: RunResult| RunResult { blocks: Some(blocks), ..result };
+        if let Some(raised) = raised {
+            let result = result.map_or_else(|error| error.result.map(|result| *result), Some);
+            return Err(interrupted(
+                py,
+                raised,
+                result.map(|result| Result::of(with_blocks(result), config)),
+            ));
+        }
+        match result {
+            Ok(result) => {
+                let result = Result::of(with_blocks(result), config);
+                match result.complaint() {
+                    None => Ok(result),
+                    Some(complaint) => Err(with_result(py, complaint, result)),
+                }
+            }
+            Err(RunError { failure, result }) => {
+                let result = result.map(|result| Box::new(with_blocks(*result)));
+                Err(failed(py, RunError { failure, result }, &config))
+            }
+        }
+    }
+}
+
+/// What has ended a run from outside, with what was measured until then.
+fn interrupted(py: Python<'_>, raised: PyErr, result: Option<Result>) -> PyErr {
+    let Some(result) = result else { return raised };
+    let note = "what the run had measured until then is the exception's .result (sys.last_value.result in a notebook)";
+    let value = raised.value(py);
+    // An exception that takes no attributes has none.
+    let _ = Py::new(py, result).and_then(|result| value.setattr("result", result));
+    let _ = value.call_method1("add_note", (note,));
+    raised
 }
 
 #[pymethods]
@@ -144,13 +214,14 @@ impl Result {
         }
         let (mut at, mut rest) = (dict.clone().into_any(), key);
         loop {
-            let table = at.cast::<PyDict>().map_err(|_| PyKeyError::new_err(key.to_owned()))?;
+            let table = at.cast::<PyDict>().map_err(|_| self.no_key(key, rest, None))?;
             // Keys have dots of their own: counters, settings.
             if let Some(value) = table.get_item(rest)? {
                 return Ok(value);
             }
-            let (first, behind) = rest.split_once('.').ok_or_else(|| PyKeyError::new_err(key.to_owned()))?;
-            let next = table.get_item(first)?.ok_or_else(|| PyKeyError::new_err(key.to_owned()))?;
+            let missing = || self.no_key(key, rest, Some(table));
+            let (first, behind) = rest.split_once('.').ok_or_else(missing)?;
+            let next = table.get_item(first)?.ok_or_else(missing)?;
             (at, rest) = (next, behind);
         }
     }
@@ -218,10 +289,16 @@ impl Result {
         Ok(self.tables(py)?.blocks.as_ref().map(|table| table.clone_ref(py)))
     }
 
-    /// Each request, in order of completion; None unless the run had `keep_requests=True`.
+    /// Each request, in order of completion, of a run with `keep_requests=True`.
     #[getter]
-    fn requests(&self, py: Python<'_>) -> PyResult<Option<Py<Table>>> {
-        Ok(self.tables(py)?.requests.as_ref().map(|table| table.clone_ref(py)))
+    fn requests(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        let kept = self.tables(py)?.requests.as_ref().map(|table| table.clone_ref(py));
+        kept.ok_or_else(|| {
+            let allowed = "requests of a run that keeps them: drive.run(..., keep_requests=True)";
+            PyAttributeError::new_err(format!(
+                "requests: found none, for the run did not keep them, allowed: {allowed}"
+            ))
+        })
     }
 
     /// The HTML report: one file that needs no network. Written to `path` if given, otherwise returned as text.
@@ -256,6 +333,36 @@ impl Result {
         let all = std::iter::once(slf.clone().into_any()).chain(args.iter());
         let args = PyTuple::new(slf.py(), all.collect::<Vec<_>>())?;
         slf.py().import("wordline")?.getattr("plot")?.call(args, keywords)
+    }
+
+    /// For pickle: all of it, tables too.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
+        let (py, this) = (slf.py(), slf.get());
+        let tables = serde_json::to_string(&(&this.inner.series, &this.inner.blocks));
+        let tables = tables.map_err(|error| errors::WordlineError::new_err(error.to_string()))?;
+        let requests = this.tables(py)?.requests.as_ref().map(|table| table.clone_ref(py));
+        let parts = (this.inner.to_json(), this.config.clone(), tables, requests);
+        Ok((py.get_type::<Result>().getattr("_unpickled")?, parts))
+    }
+
+    /// A result from what a pickle holds of it.
+    #[staticmethod]
+    #[pyo3(signature = (json, config, tables, requests=None))]
+    fn _unpickled(
+        py: Python<'_>,
+        json: &str,
+        config: String,
+        tables: &str,
+        requests: Option<Py<Table>>,
+    ) -> PyResult<Self> {
+        let damaged = |why: String| {
+            errors::WordlineError::new_err(format!("the pickle of a result cannot be used: {why}"))
+        };
+        let (series, blocks) = serde_json::from_str(tables).map_err(|error| damaged(error.to_string()))?;
+        let inner = RunResult { series, blocks, ..RunResult::of_json(json).map_err(damaged)? };
+        let result = Result::of(inner, config);
+        result.tables_with(py, requests)?;
+        Ok(result)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {

@@ -5,13 +5,16 @@ use crate::drive::Drive;
 use crate::errors;
 use crate::feed;
 use crate::handle::{Handle, Slot};
-use crate::results::{Result, told};
+use crate::results::{Ended, Result};
+use crate::running::PIECE;
 use crate::table::Table;
 use lab::files::FileLock;
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 use ssd::Completion;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// A run that is fed piece by piece: `feed`, `completions`, `feed` ... `finish`. However the requests are divided,
@@ -25,12 +28,11 @@ pub struct Session {
     config: String,
     /// Arrival times were asked for.
     has_arrivals: bool,
+    /// Whether there is something to measure.
+    was_fed: AtomicBool,
     /// Of its request log, which no other run writes meanwhile.
     log: Mutex<Option<FileLock>>,
 }
-
-/// Requests that are fed at once: some ms of work.
-const PIECE: usize = 1 << 13;
 
 impl Drop for Session {
     /// A session that nobody has any more gives its drive back.
@@ -38,6 +40,10 @@ impl Drop for Session {
         let session = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(session) = session {
             self.slot.give_back(Handle::used(session.end().1));
+            Python::try_attach(|py| {
+                // A warning that somebody has made an error of cannot be raised here.
+                self.warn(py).unwrap_or_else(|error| error.write_unraisable(py, None));
+            });
         }
     }
 }
@@ -49,7 +55,8 @@ impl Session {
         config: String,
         (has_arrivals, log): (bool, Option<FileLock>),
     ) -> Self {
-        Session { inner: Mutex::new(Some(session)), drive, slot, config, has_arrivals, log: Mutex::new(log) }
+        let (inner, was_fed, log) = (Mutex::new(Some(session)), AtomicBool::default(), Mutex::new(log));
+        Session { inner, drive, slot, config, has_arrivals, was_fed, log }
     }
 
     /// Refuses a first arrival where the session takes none, no arrivals where it takes some, and one in the past.
@@ -89,7 +96,17 @@ impl Session {
         let session = session.as_mut().ok_or_else(finished)?;
         let done = py.detach(|| of(session));
         self.drive.get().callables.raise()?;
-        done.map_err(|failure| errors::of_failure(&failure))
+        done.map_err(|failure| self.drive.get().callables.explain(py, errors::of_failure(&failure)))
+    }
+
+    /// Warns that what was measured is lost, if there was anything.
+    fn warn(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.was_fed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let text = c"a session ended without finish(): what it measured is lost; result = session.finish(), before the \
+                     end of its `with` block, keeps it";
+        PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), text, 1)
     }
 }
 
@@ -105,14 +122,24 @@ impl Session {
     fn feed(
         &self,
         py: Python<'_>,
-        requests: Option<&Bound<'_, PyDict>>,
+        requests: Option<&Bound<'_, PyAny>>,
         columns: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        let none = PyDict::new(py);
-        let (requests, has_times) = feed::requests(requests.or(columns).unwrap_or(&none))?;
+        let given = match requests {
+            Some(requests) => feed::columns(requests)?.ok_or_else(|| {
+                feed::wrong(
+                    "requests",
+                    feed::shown_with_kind(requests),
+                    "a dict or a data frame of lba, sectors, op",
+                )
+            })?,
+            None => columns.cloned().unwrap_or_else(|| PyDict::new(py)),
+        };
+        let (requests, has_times) = feed::requests(&given, self.drive.get().end())?;
         if let Some(first) = requests.first() {
             self.check("arrival_ns[0]", has_times.then_some(first.arrival_ns))?;
         }
+        self.was_fed.fetch_or(!requests.is_empty(), Ordering::Relaxed);
         // Ctrl-C is heard between two pieces.
         for piece in requests.chunks(PIECE) {
             self.with(py, |session| session.feed(piece))?;
@@ -130,18 +157,27 @@ impl Session {
         &self,
         py: Python<'_>,
         op: &Bound<'_, PyAny>,
-        lba: u64,
-        sectors: u64,
-        arrival_ns: Option<u64>,
+        lba: &Bound<'_, PyAny>,
+        sectors: &Bound<'_, PyAny>,
+        arrival_ns: Option<&Bound<'_, PyAny>>,
         fua: bool,
     ) -> PyResult<()> {
-        let request = feed::request(op, (lba, sectors), arrival_ns.unwrap_or(0), fua)?;
-        self.check("arrival_ns", arrival_ns)?;
+        let request = feed::request(op, (lba, sectors), arrival_ns, fua, self.drive.get().end())?;
+        self.check("arrival_ns", arrival_ns.map(|_| request.arrival_ns))?;
+        self.was_fed.store(true, Ordering::Relaxed);
         self.with(py, |session| session.feed(&[request]))
     }
 
-    /// Advances simulated time to this point, in ns since the session began.
-    fn advance_to(&self, py: Python<'_>, ns: u64) -> PyResult<()> {
+    /// Advances simulated time to this point, in ns since the session began; not back.
+    fn advance_to(&self, py: Python<'_>, ns: &Bound<'_, PyAny>) -> PyResult<()> {
+        let whole = "whole numbers of ns from 0, since the session began";
+        let ns: u64 = ns.extract().map_err(|_| feed::wrong("ns", feed::shown_with_kind(ns), whole))?;
+        let passed = self.lock()?.as_ref().ok_or_else(finished)?.passed_ns();
+        if ns < passed {
+            let allowed =
+                format!("{passed} ns or later: the clock was advanced to there, and does not go back");
+            return Err(feed::wrong("ns", format!("{ns} ns"), &allowed));
+        }
         self.with(py, |session| session.advance_to(ns))
     }
 
@@ -183,19 +219,21 @@ impl Session {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
         let blocks = lab::BlockTable::of(&drive);
         self.slot.give_back(Handle::used(drive));
-        self.drive.get().callables.raise()?;
-        told(py, result, blocks, &self.config)
+        let callables = &self.drive.get().callables;
+        let raised = callables.raise().err();
+        let ended = Ended { result, blocks, config: self.config.clone(), raised };
+        ended.told(py).map_err(|error| callables.explain(py, error))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    /// Gives the drive back if `finish` was not called; what was measured is gone then.
+    /// Gives the drive back if `finish` was not called; what was measured is gone then, and a warning says so.
     fn __exit__(
         &self,
         py: Python<'_>,
-        _kind: Py<PyAny>,
+        kind: Py<PyAny>,
         _error: Py<PyAny>,
         _trace: Py<PyAny>,
     ) -> PyResult<()> {
@@ -205,6 +243,9 @@ impl Session {
             let (_, drive) = py.detach(|| session.end());
             self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
             self.slot.give_back(Handle::used(drive));
+            if kind.is_none(py) {
+                self.warn(py)?;
+            }
         }
         self.drive.get().callables.raise()
     }

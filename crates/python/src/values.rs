@@ -1,10 +1,12 @@
 //! Values of Python as configurations write them.
 
 use crate::errors::{ConfigError, WorkloadError};
+use crate::feed::shown_with_kind;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use ssd::config::{Layer, Value};
+use std::path::PathBuf;
 
 /// Levels of dicts and lists that a value may have. What contains itself has no end of them.
 const LEVELS_MAX: usize = 32;
@@ -72,18 +74,54 @@ fn number(value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(value.str()?.to_string());
     }
     if value.is_instance_of::<PyFloat>() {
-        return Ok(Value::Float(value.extract::<f64>()?).to_string());
+        return Ok(float(value.extract()?));
     }
     if let Ok(whole) = value.call_method0("__index__") {
         return Ok(whole.str()?.to_string());
     }
     if value.hasattr("__float__")? {
-        return Ok(Value::Float(value.call_method0("__float__")?.extract::<f64>()?).to_string());
+        return Ok(float(value.call_method0("__float__")?.extract()?));
     }
     let found = value.get_type().name()?;
+    let hint = if value.is_none() { "; leave the key out for its default" } else { "" };
     Err(PyTypeError::new_err(format!(
-        "found {found}, allowed: text, a number, True, False, or a list of these"
+        "found {found}, allowed: text, a number, True, False, or a list of these{hint}"
     )))
+}
+
+/// A number with a point. To Python 1e5 is one, too, and to a configuration a count: it is written as it was typed.
+fn float(value: f64) -> String {
+    let with_exponent = format!("{value:e}");
+    let is_round = value >= 1000.0 && !with_exponent.contains('.') && value.is_finite();
+    if is_round { with_exponent } else { Value::Float(value).to_string() }
+}
+
+/// What settings may be given as.
+pub const SETTINGS: &str = "a dict, such as {\"ftl.gc_victim.policy\": \"fifo\"}";
+
+/// An argument of the wrong type.
+pub fn wrong_type(name: &str, value: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
+    let found = shown_with_kind(value);
+    PyTypeError::new_err(format!("{name}\n    found:   {found}\n    allowed: {allowed}"))
+}
+
+/// An argument that is a text.
+pub fn text(name: &str, value: &Bound<'_, PyAny>, allowed: &str) -> PyResult<String> {
+    value.extract().map_err(|_| wrong_type(name, value, allowed))
+}
+
+/// An argument that is a path.
+pub fn path(name: &str, value: &Bound<'_, PyAny>, allowed: &str) -> PyResult<PathBuf> {
+    value.extract().map_err(|_| wrong_type(name, value, allowed))
+}
+
+/// An argument that is a dict, or None.
+pub fn dict<'a, 'py>(
+    name: &str,
+    value: Option<&'a Bound<'py, PyAny>>,
+    allowed: &str,
+) -> PyResult<Option<&'a Bound<'py, PyDict>>> {
+    value.map(|value| value.cast::<PyDict>().map_err(|_| wrong_type(name, value, allowed))).transpose()
 }
 
 /// A value as `--set` takes it: texts as they are.
