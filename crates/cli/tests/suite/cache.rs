@@ -15,6 +15,8 @@ const RUN: [&str; 10] = [
     "uniform",
     "--requests",
     "100",
+    "--precondition",
+    "uniform",
     "--snapshots",
 ];
 

@@ -19,13 +19,17 @@ fn a_restored_drive_goes_on_as_if_nothing_had_happened() {
         "20000",
         "--json",
     ];
-    // The workload says at which pace the drive is overwritten.
+    // The workload says at which pace the drive is overwritten, and with what.
     let age = [
         "run",
         "--config",
         &small,
         "--synthetic",
         "uniform",
+        "--read-percent",
+        "30",
+        "--requests",
+        "20000",
         "--precondition-only",
         "--save-snapshot",
         &aged,

@@ -336,8 +336,10 @@ fn what_cannot_be_is_told_with_its_line() {
 #[test]
 fn runs_on_one_aged_drive_begin_alike() {
     let place = folder("sweep-base");
-    let text = tiny(4)
-        .replace("fill_percent = 50\noverwrite = \"none\"", "overwrite = \"times\"\noverwrite_times = 2");
+    let text = tiny(4).replace(
+        "fill_percent = 50\noverwrite = \"none\"",
+        "overwrite = \"times\"\noverwrite_times = 2\npast = \"uniform\"",
+    );
     let text =
         text.replace("workload.seed = [0]", "workload.seed = [0]\nnand.timing.t_erase_us = [3500, 2000]");
     let aged = |how: &str| {

@@ -23,6 +23,11 @@ pub const REQUESTS_MAX: u64 = 50_000_000;
 const BATCH: usize = 1024;
 /// Units or requests between two looks at whether to stop.
 const LOOK_EVERY: u64 = 1 << 14;
+/// A generator's pass writes at least as many times as this part of the filled space has units: of a short run on a
+/// large drive there would be millions.
+const DRAWN: u64 = 64;
+/// Passes without a write after which a workload is taken to write nothing.
+const BARREN: u32 = 8;
 /// A drive that does not become steady is left when so many times its spare room was written, and one pass.
 const SPARES_AT_MOST: u64 = 20;
 
@@ -71,7 +76,7 @@ impl Own<'_> {
             return Ok(Err(reason::UNKNOWN));
         }
         let limit = self.requests.unwrap_or(u64::MAX);
-        if self.workload.redrawn(1).is_some() {
+        if self.workload.redrawn(1, 0).is_some() {
             return Ok(Ok(Passes::Drawn));
         }
         let mut source = self.workload.open(sectors).map_err(Failure::Workload)?;
@@ -195,13 +200,20 @@ impl<'a, 'b> Ageing<'a, 'b> {
         };
         let (mut pass, mut before, mut past) = (0, (0, self.programmed()), Past::default());
         self.done.steady = Some(false);
+        let mut barren = 0;
         loop {
             let pass_began = self.written;
             self.pass(pass, limits(&turnover, self.filled).1)?;
             pass += 1;
             if self.written == pass_began {
+                barren += 1;
+                // What is drawn anew may write the next time.
+                if is_drawn && barren < BARREN {
+                    continue;
+                }
                 break;
             }
+            barren = 0;
             if changes_spare || pass == 1 {
                 turnover.look(self.work.drive);
             }
@@ -287,11 +299,12 @@ impl<'a, 'b> Ageing<'a, 'b> {
     /// A pass of a generator, with a seed that no run has: of its own and not the run's.
     fn drawn(&mut self, number: u64, total: u64) -> Result<(), Failure> {
         let seed = Rng::named(self.seed, &format!("lab/precondition/own/{number}")).next_u64() | 1 << 62;
-        let Some(drawn) = self.own.workload.redrawn(seed) else { return Ok(()) };
+        let least = u64::from(self.filled) / DRAWN;
+        let Some(drawn) = self.own.workload.redrawn(seed, least) else { return Ok(()) };
         let drawn = drawn.map_err(Failure::Workload)?;
         let mut source = drawn.open(self.work.drive.logical_sectors()).map_err(Failure::Workload)?;
         let mut hints = Vec::new();
-        let limit = self.own.requests.unwrap_or(u64::MAX).min(REQUESTS_MAX);
+        let limit = self.own.requests.unwrap_or(u64::MAX).max(least).min(REQUESTS_MAX);
         for _ in 0..limit {
             let Some(request) = source.next().map_err(Failure::Workload)? else { break };
             if let Some(change) = change(&request, &mut hints) {

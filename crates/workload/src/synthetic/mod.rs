@@ -367,13 +367,21 @@ impl Source for Generator {
 
 impl Prepared {
     /// Of a generator whose requests are drawn one by one: the same draws with another seed, at the same hot places.
-    /// `None` for all else.
-    pub fn redrawn(&self, seed: u64) -> Option<Result<Prepared, WorkloadError>> {
+    /// If these write less than `least` times, that many writes instead, unless it matters which requests come
+    /// between. `None` for all else.
+    pub fn redrawn(&self, seed: u64, least: u64) -> Option<Result<Prepared, WorkloadError>> {
         let Spec::Synthetic(spec) = &self.spec else { return None };
         let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
-        let spec = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
-        Some(Spec::Synthetic(spec).prepare())
+        let mut drawn = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
+        let writes = spec.count as f64 * (1.0 - spec.read_percent / 100.0);
+        let is_free = spec.pattern != Pattern::Sequential && spec.hot_shift_requests == 0;
+        if is_free && 0.0 < writes && writes < least as f64 {
+            // Nobody looks at when they arrive.
+            (drawn.count, drawn.read_percent, drawn.arrival) = (least, 0.0, Arrival::Closed);
+        }
+        Some(Spec::Synthetic(drawn).prepare())
     }
+
     /// Whether its requests depend on when earlier ones complete ([`Prepared::driven`]).
     pub fn is_driven(&self) -> bool {
         self.spec.is_driven()
