@@ -5,7 +5,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
 /// A drive that takes some seconds to age, which is what is kept.
-const RUN: [&str; 10] = [
+const RUN: [&str; 12] = [
     "run",
     "--drive",
     "tlc",
