@@ -73,6 +73,6 @@ mod tests {
         assert_eq!(slowest_share(Some(30_000), 30_000, 0.01), "100 %");
         assert_eq!(slowest_share(Some(1), 10, 0.001), ".1 %");
         assert_eq!(slowest_share(None, 10, 0.01), "1 %");
-        assert_eq!(slowest_share(Some(9), 10_000_000, 0.000_001), "0.0001 %");
+        assert_eq!(slowest_share(Some(9), 10_000_000, 0.000_001), ".0001 %");
     }
 }
