@@ -24,7 +24,8 @@ ssd::choice! {
 ssd::choice! {
     /// How fast the host is thought to be while the drive is overwritten.
     pub enum PaceChoice {
-        /// `saturated` for closed loops where time passes, `relaxed` for all else.
+        /// `saturated` for closed loops where time passes, unless they are jobs whose depth, flushes, rates or pauses
+        /// leave the drive time to clean; `relaxed` for all else.
         Auto = "auto",
         /// Slower than cleaning: the free blocks stay at the marks of ftl.gc_trigger.
         Relaxed = "relaxed",

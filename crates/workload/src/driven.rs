@@ -37,6 +37,18 @@ pub struct LaneTimes {
     pub end_ns: Option<u64>,
 }
 
+/// What one job writes at most, as far as it says so itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Demand {
+    /// Bytes that it keeps in flight at most.
+    pub depth_bytes: u64,
+    /// Bytes of writes at most that may be on their way to flash, before it waits until they are there; `None` if it
+    /// never does.
+    pub unsynced_bytes: Option<u64>,
+    /// Its rate, or that to which its pauses slow it down; `None` for as fast as it goes.
+    pub bytes_per_s: Option<f64>,
+}
+
 /// A workload of lanes that are told when their requests complete.
 pub trait Driven: Send {
     /// Names of the lanes, by number.

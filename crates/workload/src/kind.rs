@@ -1,7 +1,7 @@
 //! What every kind of workload has in common: a table of settings, and how it becomes requests. The list of all kinds
 //! is in [`crate::spec`].
 
-use crate::driven::Driven;
+use crate::driven::{Demand, Driven};
 use crate::error::WorkloadError;
 use crate::footprint::{Footprint, footprint};
 use crate::input::Progress;
@@ -96,6 +96,13 @@ pub(crate) trait Ready: Send + Sync {
 
     /// The same where requests depend on when earlier ones complete.
     fn driven(&self, _drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
+        None
+    }
+
+    /// How fast it can write where requests depend on when earlier ones complete: see [`Prepared::demands`].
+    ///
+    /// [`Prepared::demands`]: crate::Prepared::demands
+    fn demands(&self) -> Option<Vec<Vec<Demand>>> {
         None
     }
 

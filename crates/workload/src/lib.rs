@@ -68,7 +68,7 @@ mod trace;
 pub mod whole;
 
 pub use address::AddressPolicy;
-pub use driven::{Driven, LaneTimes, Played, Poll};
+pub use driven::{Demand, Driven, LaneTimes, Played, Poll};
 pub use error::{BadReason, Problem, WorkloadError};
 pub use files::{CaptureSpec, FilesSpec};
 pub use fio::{FioSpec, JobFile};

@@ -472,7 +472,7 @@ impl Spec {
 /// A workload that was looked through and can be opened any number of times.
 pub struct Prepared {
     pub(crate) spec: Spec,
-    ready: Box<dyn Ready>,
+    pub(crate) ready: Box<dyn Ready>,
     cache: Option<(f64, bool)>,
     mapping: Arc<Mapping>,
     priorities: (PriorityShares, u64),

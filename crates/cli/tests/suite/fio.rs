@@ -108,3 +108,37 @@ fn a_result_in_the_layout_of_fio() {
     assert_eq!(job["read"]["total_ios"], result["reads"]);
     assert_eq!(job["write"]["io_bytes"], result["bytes_written"]);
 }
+
+/// A job that waits for each of its flushes leaves a drive time to clean: it does not begin on one without a free
+/// block, and pays for nobody's writes but its own.
+#[test]
+fn a_job_that_waits_for_flash_begins_on_a_drive_that_could_clean() {
+    let place = folder("fio-pace");
+    let jobs = file(
+        &place,
+        "sync.fio",
+        "[w]\nfilename=/dev/nvme0n1\ndirect=1\nrw=write\nbs=4k\nfdatasync=1\nsize=4m\n",
+    );
+    let small = [
+        "nand.geometry.blocks_per_plane=64",
+        "nand.geometry.wordlines_per_block=16",
+        "drive.over_provisioning_percent=28",
+        "ftl.cleaning.paces_host=true",
+    ];
+    let small = small.map(|key| ["--set", key]).concat();
+    let run = |more: &[&str]| {
+        let all = [&["run", "--json", "--drive", "tlc", &jobs], &small[..], more].concat();
+        wordline(&all).ok().json()
+    };
+    let (auto, relaxed) = (run(&[]), run(&["--set", "run.overwrite_pace=relaxed"]));
+    assert_eq!(auto["preconditioning"]["pace"], "relaxed");
+    assert_eq!(auto["event_hash"], relaxed["event_hash"]);
+    let saturated = run(&["--set", "run.overwrite_pace=saturated"]);
+    let amplification = |of: &Value| of["write_amplification"].as_f64().unwrap();
+    assert!(
+        1.5 * amplification(&auto) < amplification(&saturated),
+        "{} {}",
+        amplification(&auto),
+        amplification(&saturated)
+    );
+}

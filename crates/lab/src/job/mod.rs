@@ -3,6 +3,7 @@
 mod error;
 pub mod files;
 mod memo;
+mod pace;
 mod plan;
 mod size;
 

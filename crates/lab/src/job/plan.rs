@@ -10,9 +10,9 @@ use ssd::drive_config::Resolved;
 use ssd::sections::ErrorModel;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
-use super::{Job, JobError, files, size};
+use super::{Job, JobError, files, pace, size};
 use crate::policies::Libraries;
-use crate::run_config::RunConfig;
+use crate::run_config::{PaceChoice, RunConfig};
 use crate::sizing::{SizeChoice, bytes};
 use crate::spec::{LoopMode, RunSpec};
 
@@ -36,7 +36,7 @@ impl Plan {
         workload.map_or(Ok(()), |(spec, _)| check_paths(spec))?;
         let (job, libraries, unused) = job.with_libraries()?;
         let job = &job;
-        let (run, origins) = job.run()?;
+        let (mut run, origins) = job.run()?;
         let Some((spec, prepared)) = workload.filter(|_| job.leave_the_size_open()) else {
             if let Some(origin) = origins.get("run.size").filter(|_| run.size != SizeChoice::Auto) {
                 let message = format!(
@@ -50,6 +50,7 @@ impl Plan {
             let resolved = job.resolve(None)?;
             check_age(&run, &origins, &resolved)?;
             check_depth(workload, &run, &origins, &resolved)?;
+            settle_pace(&mut run, workload, &resolved);
             let note = match workload {
                 Some((spec, prepared)) => address_note(spec, prepared, &resolved)?,
                 None => None,
@@ -62,6 +63,7 @@ impl Plan {
         let resolved = job.resolve(Some(&sized.toml))?;
         check_age(&run, &origins, &resolved)?;
         check_depth(workload, &run, &origins, &resolved)?;
+        settle_pace(&mut run, workload, &resolved);
         let mut notes = vec![sized.note];
         notes.extend(off_note(&resolved));
         notes.extend(address_note(spec, prepared, &resolved)?);
@@ -171,6 +173,15 @@ fn check_policies(resolved: &Resolved, libraries: &Libraries) -> Result<(), JobE
         error.origin = error.keys.first().and_then(|key| key.origin.clone());
     }
     Err(ConfigErrors(errors).into())
+}
+
+/// A drive is not written before the run at a pace that the run's own jobs cannot reach.
+fn settle_pace(run: &mut RunConfig, workload: Option<(&Spec, &Prepared)>, resolved: &Resolved) {
+    let Some((spec, prepared)) = workload.filter(|_| run.overwrite_pace == PaceChoice::Auto) else { return };
+    let demands = prepared.demands().filter(|_| run.loop_mode(spec) == LoopMode::Jobs);
+    if demands.is_some_and(|demands| !pace::can_saturate(&demands, &resolved.config)) {
+        run.overwrite_pace = PaceChoice::Relaxed;
+    }
 }
 
 /// A closed loop no deeper than the queues: told before the drive is aged, not after.

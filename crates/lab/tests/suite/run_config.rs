@@ -2,9 +2,9 @@
 
 use lab::job::{Job, with_path};
 use lab::{AgeSteps, EraseCounts, LoopMode, Overwrite, Past, RunConfig};
-use ssd::Executor;
 use ssd::config::{Layer, Table, presets};
 use ssd::drive_config::resolve_table;
+use ssd::{Executor, Pace};
 use workload::Spec;
 
 fn read(text: &str) -> Result<RunConfig, String> {
@@ -137,4 +137,55 @@ fn naming_a_drive_does_not_change_what_happened_before() {
             assert_eq!(past(Some(name), spec).past, Past::Uniform, "{} on {name}", spec.title());
         }
     }
+}
+
+/// The pace of what was before a job file's run, as `overwrite_pace = "auto"` has it.
+fn pace_before(drive: &str, jobs: &str) -> Pace {
+    let path = crate::common::fresh_path("pace.fio");
+    std::fs::write(&path, format!("[global]\nioengine=libaio\ndirect=1\nsize=64m\nbs=4k\n{jobs}")).unwrap();
+    let spec = with_path(None, &path);
+    let prepared = spec.prepare().unwrap();
+    let plan = Job::read(None, Some(drive), &[]).unwrap().plan(Some((&spec, &prepared))).unwrap();
+    plan.spec(&spec).preconditioning.pace
+}
+
+#[test]
+fn a_past_is_at_the_pace_of_the_jobs_that_follow() {
+    let (slow, fast) = (Pace::Relaxed, Pace::Saturated);
+    for (jobs, expected) in [
+        // Depth: what is done once it is in the buffer is as fast as the host.
+        ("[a]\nrw=write", fast),
+        ("[a]\nrw=randwrite\niodepth=32", fast),
+        ("[a]\nrw=randrw\niodepth=32\nrwmixread=70", fast),
+        ("[a]\nrw=randread\niodepth=32", slow),
+        // Flushes.
+        ("[a]\nrw=write\nfdatasync=1", slow),
+        ("[a]\nrw=randwrite\nfsync=1", slow),
+        ("[a]\nrw=randwrite\nsync=1", slow),
+        ("[a]\nrw=randwrite\nfsync=1\nnumjobs=4", slow),
+        ("[a]\nrw=randwrite\nfsync=1\nnumjobs=64", fast),
+        ("[a]\nrw=randwrite\nsync=1\niodepth=8", slow),
+        ("[a]\nrw=write\nbs=1m\nfsync=32", fast),
+        ("[a]\nrw=write\nfsync=10000", fast),
+        // Rates.
+        ("[a]\nrw=randwrite\niodepth=32\nrate_iops=1000", slow),
+        ("[a]\nrw=randwrite\niodepth=32\nrate=,20m", slow),
+        ("[a]\nrw=randwrite\niodepth=32\nrate=,400m", fast),
+        ("[a]\nrw=randwrite\niodepth=32\nrate_iops=1000\nnumjobs=5", slow),
+        ("[a]\nrw=randwrite\niodepth=32\nrate_iops=30000\nnumjobs=5", fast),
+        // Pauses.
+        ("[a]\nrw=randwrite\nthinktime=1000", slow),
+        ("[a]\nrw=randwrite\nthinktime=1", fast),
+        ("[a]\nrw=randwrite\nthinktime=100ms\nthinktime_blocks=100000", fast),
+        // One of them is enough, and those that follow each other are looked at one by one.
+        ("[a]\nrw=randwrite\nfsync=1\n[b]\nrw=randwrite\niodepth=32", fast),
+        ("[a]\nrw=randwrite\nfsync=1\n[b]\nrw=randread\niodepth=32", slow),
+        ("[a]\nrw=randwrite\nfsync=1\n[b]\nstonewall\nrw=randwrite\nrate_iops=10", slow),
+        ("[a]\nrw=randwrite\nfsync=1\n[b]\nstonewall\nrw=randwrite", fast),
+    ] {
+        assert_eq!(pace_before("tlc", jobs), expected, "{jobs}");
+    }
+    // On a drive of a die, three flushed writers are many.
+    let few = "[a]\nrw=randwrite\nfsync=1\nnumjobs=3";
+    assert_eq!((pace_before("tlc", few), pace_before("pds", few)), (slow, fast));
 }

@@ -11,6 +11,7 @@ mod table;
 mod tests;
 mod value;
 
+mod demand;
 mod dist;
 mod jobs;
 mod lane;

@@ -1,7 +1,7 @@
 //! A job file as a workload.
 
 use super::jobs::JobFile;
-use crate::driven::{Driven, Played};
+use crate::driven::{Demand, Driven, Played};
 use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, name_of, path_in};
@@ -123,6 +123,10 @@ impl Ready for Understood {
 
     fn driven(&self, drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
         Some(self.jobs.open(drive_sectors, self.spec.seed))
+    }
+
+    fn demands(&self) -> Option<Vec<Vec<Demand>>> {
+        Some(self.jobs.demands())
     }
 
     fn hit_ns(&self) -> u64 {
