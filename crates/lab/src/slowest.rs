@@ -48,14 +48,8 @@ fn making_room(reason: &Reason) -> impl Iterator<Item = Vec<String>> {
 
 /// What share of the requests of a kind its slowest are, as text.
 fn share_of(told: &TailTold, slowest: &Slowest, name: &str, result: &RunResult) -> String {
-    let latency = &result.latency_ns;
-    let all = match name {
-        "reads" => &latency.read,
-        "writes" => &latency.write,
-        "trims" => &latency.trim,
-        _ => &latency.flush,
-    };
-    slowest_share(Some(slowest.requests), all.count, (100.0 - told.percent) / 100.0)
+    let all = result.time_of_kinds().find(|kind| kind.plural() == name).map_or(0, |kind| kind.latency.count);
+    slowest_share(Some(slowest.requests), all, (100.0 - told.percent) / 100.0)
 }
 
 /// Tables of it; empty if there are no requests.

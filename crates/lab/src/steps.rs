@@ -45,9 +45,10 @@ pub(crate) fn step_at(counts: impl Iterator<Item = u64> + Clone, of_million: u64
 }
 
 /// The latency that so many of a million are at most as long as: at most 1/32 too long, and no longer than the longest.
-pub(crate) fn quantile(steps: &[u32], of_million: u64, longest_ns: u64) -> Option<u64> {
+/// All of them lie in these steps, of which the first has that number.
+pub(crate) fn quantile(first: usize, steps: &[u32], of_million: u64, longest_ns: u64) -> Option<u64> {
     let found = step_at(steps.iter().map(|&count| u64::from(count)), of_million)?;
-    Some(longest(found).min(longest_ns))
+    Some(longest(first + found).min(longest_ns))
 }
 
 #[cfg(test)]
@@ -83,9 +84,12 @@ mod tests {
         let most = all[all.len() - 1];
         for of_million in [1, 500_000, 990_000, 999_000, 1_000_000] {
             let exact = all[(all.len() * of_million / 1_000_000).max(1) - 1];
-            let found = quantile(&steps, of_million as u64, most).unwrap();
+            let found = quantile(0, &steps, of_million as u64, most).unwrap();
+            let (first, last) = (step_of(all[0]), step_of(most));
+            assert_eq!(quantile(first, &steps[first..=last], of_million as u64, most), Some(found));
             assert!(found >= exact && found - exact <= exact / 32, "{of_million}: {found} for {exact}");
         }
-        assert_eq!(quantile(&[0; STEPS], 500_000, 0), None);
+        assert_eq!(quantile(0, &[0; STEPS], 500_000, 0), None);
+        assert_eq!(quantile(7, &[], 500_000, 0), None);
     }
 }

@@ -10,6 +10,7 @@ use clap::Args;
 use lab::files::FolderLock;
 use lab::job::files;
 use lab::places::Force;
+use lab::problems::Requirements;
 use lab::sweep::{Folder, Outcome, Outside, Standing, SweepPlan, SweepTold};
 use lab::workers::{self, End, Task, carry_out};
 use lab::{DriveCache, JobError};
@@ -110,7 +111,7 @@ fn parse_shard(text: &str) -> Result<(usize, usize), String> {
 
 /// Runs a sweep.
 pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    args.required.requirements()?;
+    let required = args.required.requirements()?;
     let text = files::read_text(&args.file, "read the sweep")?;
     // Workers are told in text where files lie.
     files::absolute_text(&args.out, "write the sweep")?;
@@ -143,7 +144,7 @@ pub fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let (stuck, undone) = args.carry_out(&plan, &open, &folder, (&interrupt, &progress));
     progress.finish();
     folder.look_again(&plan, &mut outcomes);
-    args.conclude(&plan, (&folder, outcomes), (stuck, undone), &interrupt, out)
+    args.conclude(&plan, (&folder, outcomes), (stuck, undone), (&interrupt, &required), out)
 }
 
 /// So many runs take some time to be planned.
@@ -254,10 +255,9 @@ impl SweepArgs {
         plan: &SweepPlan,
         (folder, outcomes): (&Folder, Vec<Option<Outcome>>),
         (stuck, undone): (Option<Failure>, Vec<String>),
-        interrupt: &Interrupt,
+        (interrupt, required): (&Interrupt, &Requirements),
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let required = self.required.requirements()?;
         let standing = Standing::of(&outcomes);
         let told = SweepTold::new(plan, outcomes);
         // Of a part nobody wants a table; whichever part ends last has all of it.
@@ -285,6 +285,6 @@ impl SweepArgs {
         if let Some(complaint) = standing.complaint(&undone) {
             return Err(Failure::work(complaint));
         }
-        met(&required, told.results())
+        met(required, told.results())
     }
 }

@@ -99,11 +99,11 @@ struct Placed<'a> {
 }
 
 impl Placed<'_> {
-    /// Puts back what was there, and keeps beside it what had come to its place: under that name, if that could be.
-    /// `None` if it stays where it is.
-    fn undo(self) -> Option<Option<PathBuf>> {
+    /// Puts back what was there, and keeps beside it what had come to its place: under that name. `None` if it stays
+    /// where it is, as it does if it would be lost.
+    fn undo(self) -> Option<PathBuf> {
         let earlier = self.earlier.ok()?;
-        let beside = names_beside(&self.place).find(|name| std::fs::hard_link(&self.place, name).is_ok());
+        let beside = names_beside(&self.place).find(|name| std::fs::hard_link(&self.place, name).is_ok())?;
         let is_undone = match earlier {
             Some(file) => file.persist(&self.place).is_ok(),
             None => std::fs::remove_file(&self.place).is_ok(),
@@ -113,7 +113,7 @@ impl Placed<'_> {
             return Some(beside);
         }
         // One name for it is enough.
-        beside.map(std::fs::remove_file);
+        let _ = std::fs::remove_file(beside);
         None
     }
 }
@@ -126,12 +126,12 @@ fn refused(
     ready: Vec<(&str, Replacement)>,
     placed: Vec<Placed<'_>>,
 ) -> ReportError {
-    let (mut beside, mut stay) = (Vec::new(), Vec::new());
-    beside.extend(ready.into_iter().filter_map(|(_, file)| file.keep_beside()));
+    let mut beside: Vec<PathBuf> = ready.into_iter().filter_map(|(_, file)| file.keep_beside()).collect();
+    let mut stay = Vec::new();
     for file in placed.into_iter().rev() {
         let name = file.name;
         match file.undo() {
-            Some(kept) => beside.extend(kept),
+            Some(kept) => beside.push(kept),
             None => stay.push(name),
         }
     }

@@ -135,10 +135,17 @@ fn a_set_that_fails_half_way_goes_back() {
             [read(&format!("a.{number}")), read(&format!("b.{number}")), read(&format!("c.{}", number + 1))];
         assert_eq!(new, ["new"; 3]);
     }
+    // Where no name is left for what is new, it stays in its place rather than be lost.
+    (1..100).for_each(|number| std::fs::write(at(&format!("b.{number}")), "mine").unwrap());
+    let error = replace_all(folder.path(), &set("newer"), &[]).unwrap_err().to_string();
+    assert!(error.contains("replaced all the same: b"), "{error}");
+    assert_eq!((read("a"), read("b"), read("c")), ("mine".into(), "newer".into(), "old".into()));
+    (3..100).for_each(|number| std::fs::remove_file(at(&format!("b.{number}"))).unwrap());
     drop(lock);
     replace_all(folder.path(), &set("new"), &[]).unwrap();
     assert_eq!([read("a"), read("b"), read("c")], ["new"; 3]);
-    assert_eq!(names(folder.path()), ["a", "a.1", "a.2", "b", "b.1", "b.2", "c", "c.1", "c.2", "c.3"]);
+    let all = ["a", "a.1", "a.2", "a.3", "b", "b.1", "b.2", "c", "c.1", "c.2", "c.3", "c.4"];
+    assert_eq!(names(folder.path()), all);
 }
 
 #[test]

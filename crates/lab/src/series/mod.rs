@@ -147,7 +147,7 @@ impl Series {
         let requests = &mut self.requests[self.over];
         requests.inside_ns += completion.completed.since(completion.submitted.max(self.begun));
         if completion.submitted < self.begun {
-            self.record_before(completion.submitted.max(self.since));
+            self.record_before(completion.submitted.max(self.since), completion.completed);
         }
         let kind = match completion.op {
             OpCode::Read => 0,
@@ -166,12 +166,13 @@ impl Series {
         (*shortest, *longest) = ((*shortest).min(latency), (*longest).max(latency));
     }
 
-    /// A command was in the drive from then on, in intervals that are over.
-    fn record_before(&mut self, submitted: SimTime) {
+    /// A command was in the drive from one time to the other, in intervals that are over, too.
+    #[cold]
+    fn record_before(&mut self, submitted: SimTime, completed: SimTime) {
         let mut end = self.begun;
         for requests in self.requests[..self.over].iter_mut().rev() {
             let begun = SimTime(end.0 - self.interval_ns);
-            requests.inside_ns += end.since(submitted.max(begun));
+            requests.inside_ns += end.min(completed).since(submitted.max(begun));
             if submitted >= begun {
                 break;
             }

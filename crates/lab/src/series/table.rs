@@ -249,11 +249,14 @@ fn collected(values: impl Iterator<Item = SeriesValue>, is_ratio: bool) -> Value
 /// What the requests of a kind met in an interval.
 fn of_requests(series: &Series, row: usize, kind: usize) -> Vec<SeriesValue> {
     let requests = &series.requests[row];
-    let steps = &series.steps[(requests.slot * KINDS + kind) * STEPS..][..STEPS];
+    // Only where something is.
+    let touched = requests.touched(kind);
+    let first = touched.start - (requests.slot * KINDS + kind) * STEPS;
+    let steps = &series.steps[touched];
     let (count, (_, longest)) = (requests.counts[kind], requests.spread_ns[kind]);
     let number = |found: Option<u64>| found.map_or(SeriesValue::Nothing, SeriesValue::Number);
     let mut values = vec![SeriesValue::Number(count)];
-    values.extend(QUANTILES.map(|(_, of_million, _)| number(quantile(steps, of_million, longest))));
+    values.extend(QUANTILES.map(|(_, of_million, _)| number(quantile(first, steps, of_million, longest))));
     values.push(number((count > 0).then_some(longest)));
     values
 }

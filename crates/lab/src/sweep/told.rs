@@ -80,7 +80,7 @@ impl<'a> SweepTold<'a> {
         problems::tally(self.measured().into_iter().map(|(_, result)| result))
     }
 
-    /// What was measured of runs that came to their end, with the run's name in tables.
+    /// What was measured of runs that came to their end.
     pub fn results(&self) -> impl Iterator<Item = &RunResult> {
         self.measured().into_iter().map(|(_, result)| result)
     }
@@ -88,7 +88,7 @@ impl<'a> SweepTold<'a> {
     /// The problems of all runs that have some, for programs: the run's file and name, and the problems.
     fn problems_json(&self) -> Vec<u8> {
         let told = |(run, result): (&Run, &RunResult)| {
-            let problems = problems::problems(result);
+            let problems = &result.problems;
             (!problems.is_empty()).then(|| json!({ "run": run.id, "name": run.name(), "problems": problems }))
         };
         let all: Vec<Value> = self.measured().into_iter().filter_map(told).collect();
@@ -158,7 +158,7 @@ impl<'a> SweepTold<'a> {
                 rows.push(Row { varied, ..Row::default() });
                 rows.len() - 1
             });
-            rows[row].problems.extend(problems::problems(results[at]).into_iter().map(|it| it.name));
+            rows[row].problems.extend(results[at].problems.iter().map(|it| it.name.clone()));
             for scalar in &scalars {
                 let (unit, scale) = if scalar.is_time { (IN_US, 1e-3) } else { ("", 1.0) };
                 if let Some(value) = scalar.values[at] {
@@ -181,8 +181,8 @@ fn verdicts(results: &[Option<&RunResult>]) -> Vec<Column> {
         Column::new(name, Values::NumbersOrNone(results.iter().map(|it| it.and_then(of)).collect()))
     };
     let names = |result: &RunResult| {
-        let problems = problems::problems(result);
-        problems.into_iter().map(|problem| problem.name).collect::<Vec<_>>().join(" ")
+        let names: Vec<&str> = result.problems.iter().map(|problem| problem.name.as_str()).collect();
+        names.join(" ")
     };
     vec![
         words("problems", &names),

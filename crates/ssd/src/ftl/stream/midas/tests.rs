@@ -7,6 +7,11 @@ use crate::rng::Rng;
 use crate::sections::MappingUnit;
 use crate::units::{BlockId, LaneId};
 use crate::{Drive, Executor};
+use loads::copies;
+
+/// The suite has the same loads.
+#[path = "../../../../tests/suite/support/loads.rs"]
+mod loads;
 
 /// A policy whose chain has so many groups but the last.
 fn policy(groups: u8) -> Policy {
@@ -226,30 +231,7 @@ fn the_drive_copies_as_planned() {
     let cfg = drive_of(300, 64, 18.0);
     for load in ["uniform", "80/20", "90/10", "Zipf"] {
         let mut drive = Drive::new(&cfg).unwrap();
-        let (units, mut rng) = (drive.logical_units(), Rng::named(1, load));
-        let mut sum = 0.0;
-        let zipf: Vec<f64> = (1..=units).map(|rank| (sum += 1.0 / f64::from(rank), sum).1).collect();
-        let mut one = || match load {
-            "80/20" if rng.below(10) < 8 => rng.below(units / 5),
-            "90/10" if rng.below(10) < 9 => rng.below(units / 10),
-            "Zipf" => {
-                let drawn = f64::from(rng.below(1 << 30)) / f64::from(1 << 30) * sum;
-                zipf.partition_point(|&up_to| up_to < drawn) as u32 * 7_919 % units
-            }
-            _ => rng.below(units),
-        };
-        drive.set_executor(Executor::Functional);
-        drive.fill(0, units).unwrap();
-        let mut write = |drive: &mut Drive, times: u32| {
-            drive.overwrite(&(0..times * units).map(|_| one()).collect::<Vec<_>>()).unwrap()
-        };
-        // The eighth and ninth writing of the drive's whole space.
-        write(&mut drive, 7);
-        drive.reset_stats();
-        write(&mut drive, 2);
-        drive.check().unwrap();
-        let stats = drive.stats().ftl;
-        let found = stats.moved_units.iter().sum::<u64>() as f64 / stats.host_units as f64;
+        let found = copies(&mut drive, load);
         let chain = policy_of(&mut drive).chain;
         let planned = chain.copies as f64 / ONE as f64;
         let sizes = &chain.blocks[usize::from(HOT)..usize::from(chain.end)];
