@@ -35,13 +35,16 @@ fn send(child: &Child, signal: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Waits until the program catches interrupts (bit 1 of the mask).
+/// The last signal that the program says it catches: SIGXFSZ, by its bit.
+const LAST_CAUGHT: u64 = 1 << 24;
+
+/// Waits until the program catches every request to end.
 pub fn wait_for_handler(process: u32) {
     let status = format!("/proc/{process}/status");
     wait_for("a handler", || {
         let text = std::fs::read_to_string(&status).unwrap();
         let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-        u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0
+        u64::from_str_radix(mask.trim(), 16).unwrap() & LAST_CAUGHT != 0
     });
 }
 

@@ -256,6 +256,9 @@ fn a_request_to_end_reaches_the_run_beside() {
         let child = start(&place, &line);
         wait_for("the run beside", || !children_of(child.id()).is_empty());
         let beside = children_of(child.id())[0];
+        // Until then it is a copy of this one, with its handlers.
+        let words = format!("/proc/{beside}/cmdline");
+        wait_for("its own words", || std::fs::read_to_string(&words).unwrap().contains("--isolated"));
         wait_for_handler(beside);
         kill(signal, child.id());
         // It may not have begun to measure.
