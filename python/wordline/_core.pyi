@@ -32,6 +32,12 @@ class RunError(WordlineError):
 class SnapshotError(WordlineError):
     """A snapshot is damaged or has another layout, or the drive cannot be saved."""
 
+class WordlineWarning(UserWarning):
+    """Base class of all Wordline warnings; itself it tells what went wrong with cached drives."""
+
+class ResultWarning(WordlineWarning):
+    """The numbers of a result or a sweep cannot be taken as they stand; `problems` says why."""
+
 class Column:
     """A column of a table; numeric columns support the buffer protocol."""
 
@@ -69,6 +75,8 @@ class Result:
 
     @property
     def config(self) -> str: ...
+    @property
+    def problems(self) -> list[dict[str, str]]: ...
     @property
     def timeseries(self) -> Table | None: ...
     @property
@@ -280,8 +288,11 @@ class SweepWorker:
     """Carries out runs of a sweep, one after the other."""
 
     def __new__(cls, policies: dict[str, _Policy] | None = None) -> SweepWorker: ...
-    def run(self, order: str) -> tuple[str | None, str | None]: ...
+    def run(self, order: str) -> tuple[str | None, str | None, list[str]]: ...
     def stop(self) -> None: ...
+
+def tally(problems: list[list[str]]) -> str | None:
+    """How many of some results have each kind of problem, in words; None if none has one."""
 
 def sources() -> str:
     """A hash of all sources that affect results: programs with the same hash give the same results."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
-from wordline._core import ConfigError, RunError
+from wordline._core import ConfigError, ResultWarning, RunError, WordlineError, WordlineWarning, tally
 
 
 class Sweep:
@@ -21,7 +23,7 @@ class Sweep:
         self.folder = folder
         with open(folder / "runs.csv", newline="", encoding="utf-8") as file:
             rows = list(csv.reader(file))
-        #: Names of the columns: id, status, what was varied, and all numbers of `result.json`.
+        #: Names of the columns: id, status, what was varied, what is wrong, and all numbers of `result.json`.
         self.columns: list[str] = rows[0]
         #: The rows, as dicts of texts and numbers; missing values are None.
         self.rows: list[dict[str, Any]] = [dict(zip(rows[0], map(_value, row), strict=True)) for row in rows[1:]]
@@ -39,6 +41,19 @@ class Sweep:
             raise KeyError(f"found {column!r}, {meant}allowed: {', '.join(self.columns)}")
         return [row[column] for row in self.rows]
 
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """Runs whose numbers cannot be taken as they stand: dicts with `run`, `name` (what was varied) and `problems`,
+        a list of dicts with `name` and `text`. Empty if nothing is known against any run."""
+        path = self.folder / "problems.json"
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise WordlineError(
+                f"{path}\n    found:   nothing, as in a sweep of an earlier version\n"
+                "    allowed: a sweep of this version; run it again, which repeats none of its runs"
+            ) from error
+
     def to_pandas(self) -> Any:
         """As a pandas DataFrame."""
         import pandas
@@ -52,7 +67,7 @@ class Sweep:
         return f"<pre>{escape(str(self))}</pre><p>{len(self)} runs in {escape(str(self.folder))}</p>"
 
     def __str__(self) -> str:
-        """The tables: means, with 95 % confidence intervals if there are repeats."""
+        """The tables: means, with 95 % confidence intervals if there are repeats; then how many runs have problems."""
         return (self.folder / "tables.txt").read_text(encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -101,8 +116,9 @@ def sweep(
     if scheduler is not None or policies:
         from wordline import _tasks
 
-        _tasks.sweep(Path(file), Path(out), policies or {}, (jobs, cache, allow_libraries, force), scheduler)
-        return Sweep(Path(out))
+        settings = (jobs, cache, allow_libraries, force)
+        remarks, complaint = _tasks.sweep(Path(file), Path(out), policies or {}, settings, scheduler)
+        return _concluded(Path(out), remarks, None if complaint is None else RunError(complaint))
     command = [sys.executable, "-m", "wordline", "sweep", os.fspath(file), "-o", os.fspath(out), "--quiet"]
     if jobs is not None:
         command += ["--jobs", str(jobs)]
@@ -121,7 +137,28 @@ def sweep(
             running.send_signal(signal.SIGINT)
             running.wait()
             raise
-    if running.returncode != 0:
-        kind = ConfigError if running.returncode == 2 else RunError
-        raise kind(said.strip().removeprefix("error: "))
-    return Sweep(Path(out))
+    remarks, error = _parted(said)
+    if running.returncode != 0 and not error:
+        remarks, error = [], said.strip()
+    kind = ConfigError if running.returncode == 2 else RunError
+    return _concluded(Path(out), remarks, None if running.returncode == 0 else kind(error))
+
+
+def _parted(said: str) -> tuple[list[str], str]:
+    """What a quiet command line says: what went wrong beside its work, a line each, and an error at the end."""
+    lines = said.strip().splitlines()
+    end = next((at for at, line in enumerate(lines) if line.startswith("error: ")), len(lines))
+    return lines[:end], "\n".join(lines[end:]).removeprefix("error: ")
+
+
+def _concluded(out: Path, remarks: list[str], error: Exception | None) -> Sweep:
+    """Warns whoever called `sweep`, and gives the outcome."""
+    for remark in remarks:
+        warnings.warn(remark, WordlineWarning, stacklevel=3)
+    if error is not None:
+        raise error
+    done = Sweep(out)
+    measured = [(row["problems"] or "").split() for row in done.rows if row["verdict.state"] is not None]
+    if (text := tally(measured)) is not None:
+        warnings.warn(f"{text}; sweep.problems says which runs, and why", ResultWarning, stacklevel=3)
+    return done

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from wordline._core import ConfigError, RunError, SweepPlan, SweepWorker, WordlineError, sources
+from wordline._core import ConfigError, SweepPlan, SweepWorker, WordlineError, sources
 
 #: Least duration of a task whose runs are short; seconds.
 TASK_SECONDS = 1.0
@@ -20,19 +20,24 @@ MOST_RUNS = 256
 #: Tasks that wait at each worker while it has one.
 AHEAD = 1
 
-#: What a task answers: outcomes, why runs were not done, and how long a run took; seconds.
-Answer = tuple[list[str], list[str], float]
+#: What a task answers: outcomes, why runs were not done, what went wrong with cached drives, and how long a run took;
+#: seconds.
+Answer = tuple[list[str], list[str], list[str], float]
+
+#: Why runs were not done, and what went wrong with cached drives.
+Said = tuple[list[str], list[str]]
 
 
 def carry_out(worker: SweepWorker, orders: list[str]) -> Answer:
     """Carries out orders one after the other."""
-    outcomes, undone = [], []
+    outcomes, undone, remarks = [], [], []
     begun = time.perf_counter()
     for order in orders:
-        outcome, why = worker.run(order)
+        outcome, why, said = worker.run(order)
         outcomes += [] if outcome is None else [outcome]
         undone += [] if why is None else [why]
-    return outcomes, undone, (time.perf_counter() - begun) / len(orders)
+        remarks += said
+    return outcomes, undone, remarks, (time.perf_counter() - begun) / len(orders)
 
 
 def carry_out_elsewhere(orders: list[str], of: str, policies: dict[str, tuple[str, str]]) -> Answer:
@@ -73,21 +78,20 @@ def sweep(
     policies: dict[str, Any],
     settings: tuple[int | None, bool, bool, bool],
     scheduler: Any,
-) -> None:
-    """Carries out a sweep, and writes its tables."""
+) -> tuple[list[str], str | None]:
+    """Carries out a sweep and writes its tables: what went wrong with cached drives, and with runs if anything did."""
     jobs, cache, allow_libraries, force = settings
     names = {family: name_of(family, policy) for family, policy in policies.items()} if scheduler is not None else {}
     plan = SweepPlan(file, out, policies, allow_libraries, force)
     orders = plan.orders(cache)
     if scheduler is None:
-        undone = here(plan, orders, policies, jobs or len(os.sched_getaffinity(0)))
+        undone, remarks = here(plan, orders, policies, jobs or len(os.sched_getaffinity(0)))
     else:
-        undone = there(plan, orders, names, scheduler)
-    if complaint := plan.conclude(undone):
-        raise RunError(complaint)
+        undone, remarks = there(plan, orders, names, scheduler)
+    return remarks, plan.conclude(undone)
 
 
-def here(plan: SweepPlan, orders: list[str], policies: dict[str, Any], jobs: int) -> list[str]:
+def here(plan: SweepPlan, orders: list[str], policies: dict[str, Any], jobs: int) -> Said:
     """Runs in threads of this process, each with a worker of its own."""
     free = [SweepWorker(policies) for _ in range(jobs)]
     all_workers = list(free)
@@ -108,7 +112,7 @@ def here(plan: SweepPlan, orders: list[str], policies: dict[str, Any], jobs: int
             raise
 
 
-def there(plan: SweepPlan, orders: list[str], names: dict[str, tuple[str, str]], scheduler: Any) -> list[str]:
+def there(plan: SweepPlan, orders: list[str], names: dict[str, tuple[str, str]], scheduler: Any) -> Said:
     """Runs on a Dask cluster that exists."""
     try:
         from distributed import Client
@@ -128,9 +132,11 @@ def there(plan: SweepPlan, orders: list[str], names: dict[str, tuple[str, str]],
 
 def drive(
     plan: SweepPlan, orders: list[str], slots: int, submit: Callable[[list[str]], Future[Answer]]
-) -> list[str]:
-    """Hands out orders, about a second of work per task, and keeps the answers; returns why some were not done."""
+) -> Said:
+    """Hands out orders, about a second of work per task, and keeps the answers; returns why some were not done, and
+    what went wrong with cached drives, once."""
     open_orders, running, undone = deque(orders), set[Future[Answer]](), list[str]()
+    remarks = dict[str, None]()
     length = 1
     try:
         while open_orders or running:
@@ -141,12 +147,13 @@ def drive(
                 running.add(submit([open_orders.popleft() for _ in range(count)]))
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                outcomes, failed, seconds = future.result()
+                outcomes, failed, said, seconds = future.result()
                 for outcome in outcomes:
                     plan.keep(outcome)
                 undone += failed
+                remarks |= dict.fromkeys(said)
                 length = max(1, min(MOST_RUNS, int(TASK_SECONDS / max(seconds, 1e-6))))
     finally:
         for future in running:
             future.cancel()
-    return undone
+    return undone, list(remarks)

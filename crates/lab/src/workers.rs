@@ -66,6 +66,21 @@ pub enum End {
     Refused(String),
 }
 
+/// What a process answers: a line of JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Answer {
+    end: End,
+    /// What went wrong beside it, a line each.
+    remarks: Vec<String>,
+}
+
+impl Answer {
+    /// Without a word more.
+    fn plain(end: End) -> Self {
+        Answer { end, remarks: Vec::new() }
+    }
+}
+
 /// Tasks that are open, and drives that nobody has aged before.
 struct Queue {
     open: Vec<usize>,
@@ -105,13 +120,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Carries out all tasks in so many processes, which `new` describes; `told` hears of each that ends. Ends early if
-/// somebody asks to, or where there is no sense in going on: that is told, too.
+/// Carries out all tasks in so many processes, which `new` describes; `told` hears of each that ends, and what went
+/// wrong beside it. Ends early if somebody asks to, or where there is no sense in going on: that is told, too.
 pub fn carry_out(
     tasks: &[Task],
     (jobs, new): (usize, &(dyn Fn() -> io::Result<Command> + Sync)),
     stop: &Stop,
-    mut told: impl FnMut(usize, &End),
+    mut told: impl FnMut(usize, &End, &[String]),
 ) {
     let open = (0..tasks.len()).collect();
     let queue = Mutex::new(Queue { open, ageing: BTreeSet::new(), aged: BTreeSet::new() });
@@ -123,17 +138,17 @@ pub fn carry_out(
             let work = move || work((tasks, queue), (place, new), stop, &ends);
             if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work) {
                 // Whoever listens still does.
-                let _ = untold.send((0, End::Stuck(no_thread(error).to_string())));
+                let _ = untold.send((0, Answer::plain(End::Stuck(no_thread(error).to_string()))));
             }
         }
         drop(ends);
         loop {
             match hears.recv_timeout(LOOK_EVERY) {
-                Ok((at, end)) => {
+                Ok((at, Answer { end, remarks })) => {
                     if matches!(end, End::Stuck(_) | End::Refused(_)) {
                         locked(&queue).open.clear();
                     }
-                    told(at, &end);
+                    told(at, &end, &remarks);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -153,7 +168,12 @@ pub fn carry_out(
 type Hand<'a> = (&'a Place, &'a (dyn Fn() -> io::Result<Command> + Sync));
 
 /// Gives one process after the other what is to be done.
-fn work((tasks, queue): (&[Task], &Mutex<Queue>), hand: Hand<'_>, stop: &Stop, ends: &Sender<(usize, End)>) {
+fn work(
+    (tasks, queue): (&[Task], &Mutex<Queue>),
+    hand: Hand<'_>,
+    stop: &Stop,
+    ends: &Sender<(usize, Answer)>,
+) {
     let mut pipes = None;
     // In a function, so that the queue is locked no longer than that.
     let next = || locked(queue).next(tasks);
@@ -161,7 +181,7 @@ fn work((tasks, queue): (&[Task], &Mutex<Queue>), hand: Hand<'_>, stop: &Stop, e
         let mut last = None;
         let end =
             (0..TRIES).find_map(|_| carry_out_one(&tasks[at].order, (&mut pipes, &mut last), hand, stop));
-        let died = || End::Undone(tasks[at].order.died(last));
+        let died = || Answer::plain(End::Undone(tasks[at].order.died(last)));
         locked(queue).end(tasks[at].drive);
         if stop.is_asked() && end.is_none() {
             break;
@@ -186,14 +206,16 @@ fn carry_out_one(
     (pipes, death): (&mut Option<Pipes>, &mut Option<ExitStatus>),
     hand: Hand<'_>,
     stop: &Stop,
-) -> Option<End> {
+) -> Option<Answer> {
     if stop.is_asked() {
         return None;
     }
     if pipes.is_none() {
         match start(hand) {
             Ok(new) => *pipes = Some(new),
-            Err(error) => return Some(End::Stuck(format!("no process can be started: {error}"))),
+            Err(error) => {
+                return Some(Answer::plain(End::Stuck(format!("no process can be started: {error}"))));
+            }
         }
     }
     let answer = pipes.as_mut().and_then(|pipes| ask(order, pipes));
@@ -204,7 +226,7 @@ fn carry_out_one(
     answer
 }
 
-fn ask(order: &Order, pipes: &mut Pipes) -> Option<End> {
+fn ask(order: &Order, pipes: &mut Pipes) -> Option<Answer> {
     let mut line = serde_json::to_string(order).ok()?;
     line.push('\n');
     pipes.orders.write_all(line.as_bytes()).ok()?;
@@ -254,7 +276,9 @@ pub fn serve(
         };
         // What was stopped is not done, and has no answer.
         let Some(end) = end else { return Ok(()) };
-        let answer = serde_json::to_string(&end).unwrap_or_else(|error| unreachable!("plain text: {error}"));
+        let answer = Answer { end, remarks: hand.runs.take_remarks() };
+        let answer =
+            serde_json::to_string(&answer).unwrap_or_else(|error| unreachable!("plain text: {error}"));
         writeln!(answers, "{answer}").and_then(|()| answers.flush()).map_err(ServeError::Io)?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::handle::{Handle, Slot};
 use crate::policies;
 use crate::progress::Shown;
 use crate::results::{Ended, Result};
-use crate::running::{Asked, Load, asked, feed_all, load, measure, refuse_depth};
+use crate::running::{Asked, Load, Measured, asked, feed_all, load, measure, refuse_depth, remarks_of};
 use crate::session::Session;
 use crate::table::Table;
 use crate::values;
@@ -134,6 +134,7 @@ impl Drive {
         })?;
         raised.map_or(Ok(()), Err)?;
         self.callables.raise()?;
+        errors::warn_of_cache(py, &remarks_of(spec.cache.as_deref()))?;
         done.map(drop).map_err(|failure| self.callables.explain(py, errors::of_failure(&failure)))
     }
 }
@@ -269,7 +270,8 @@ impl Drive {
                     feed_all(handle, (config, policies), &spec, &requests, slot, told)
                 };
                 let ((result, blocks), raised) = watched(py, &stop, &shown, fed)?;
-                Ended { result, blocks, config: self.text.clone(), raised }
+                let remarks = remarks_of(spec.cache.as_deref());
+                Ended { measured: Measured { result, blocks, config: self.text.clone(), remarks }, raised }
             }
         };
         // What a policy has raised to end the program ends it, with what was measured.
@@ -327,7 +329,9 @@ impl Drive {
         };
         session.restart_clock();
         let of = (slf.clone().unbind(), Arc::clone(&this.slot));
-        Ok(Session::new(session, of, this.text.clone(), (arrivals, lock)))
+        let session = Session::new(session, of, this.text.clone(), (arrivals, lock));
+        errors::warn_of_cache(py, &remarks_of(spec.cache.as_deref()))?;
+        Ok(session)
     }
 
     /// Asks a run in another thread to end; the drive keeps its state at that point.

@@ -1,8 +1,10 @@
 //! What is raised: the text is the command line's, without its `error: `.
 
 use lab::{Failure, JobError};
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyUserWarning};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
+use std::ffi::CString;
 use workload::WorkloadError as Wrong;
 
 pyo3::create_exception!(wordline, WordlineError, PyException, "Base class of all Wordline errors.");
@@ -30,6 +32,40 @@ pyo3::create_exception!(
     WordlineError,
     "A snapshot is damaged or has another layout, or the drive cannot be saved."
 );
+
+pyo3::create_exception!(
+    wordline,
+    WordlineWarning,
+    PyUserWarning,
+    "Base class of all Wordline warnings; itself it tells what went wrong with cached drives."
+);
+pyo3::create_exception!(
+    wordline,
+    ResultWarning,
+    WordlineWarning,
+    "The numbers of a result or a sweep cannot be taken as they stand; `problems` says why."
+);
+
+/// Warns the caller; an error where he has made warnings errors.
+fn warn(py: Python<'_>, category: &Bound<'_, PyType>, text: &str) -> PyResult<()> {
+    // A text of C ends at the first of these.
+    let text = CString::new(text.replace('\0', "\\0"))?;
+    PyErr::warn(py, category, &text, 1)
+}
+
+/// What went wrong with aged drives that are kept, a line each.
+pub fn warn_of_cache(py: Python<'_>, remarks: &[String]) -> PyResult<()> {
+    remarks.iter().try_for_each(|remark| warn(py, &py.get_type::<WordlineWarning>(), remark))
+}
+
+/// What is wrong with a result.
+pub fn warn_of_result(py: Python<'_>, result: &lab::RunResult) -> PyResult<()> {
+    let texts: Vec<&str> = result.problems.iter().map(|problem| problem.text.as_str()).collect();
+    match texts.as_slice() {
+        [] => Ok(()),
+        texts => warn(py, &py.get_type::<ResultWarning>(), &format!("{}: {}", result.name, texts.join("; "))),
+    }
+}
 
 /// Somebody else has the drive.
 pub fn busy() -> PyErr {

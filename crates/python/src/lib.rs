@@ -38,7 +38,9 @@ mod _core {
     #[pymodule_export]
     use super::drive::Drive;
     #[pymodule_export]
-    use super::errors::{ConfigError, RunError, SnapshotError, WordlineError, WorkloadError};
+    use super::errors::{
+        ConfigError, ResultWarning, RunError, SnapshotError, WordlineError, WordlineWarning, WorkloadError,
+    };
     #[pymodule_export]
     use super::main;
     #[pymodule_export]
@@ -52,7 +54,7 @@ mod _core {
     #[pymodule_export]
     use super::several::{Comparison, compare, presets, report};
     #[pymodule_export]
-    use super::sweep::{SweepPlan, SweepWorker, sources};
+    use super::sweep::{SweepPlan, SweepWorker, sources, tally};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

@@ -5,11 +5,11 @@ use crate::running::{Measured, Unbegun};
 use crate::table::{Table, no_key};
 use lab::files::replace;
 use lab::places::{Force, Kind, claim_file};
-use lab::{BlockTable, JobError, RunError, RunResult, report};
+use lab::{JobError, RunError, RunResult, report};
 use pyo3::exceptions::{PyAttributeError, PyFileExistsError, PyKeyError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use ssd::config::shown;
 use std::path::{Path, PathBuf};
@@ -133,12 +133,8 @@ fn with_result(py: Python<'_>, text: String, result: Result) -> PyErr {
 
 /// How a run ended.
 pub struct Ended {
-    /// What was measured, or why there is less.
-    pub result: std::result::Result<RunResult, RunError>,
-    /// The blocks at its end.
-    pub blocks: BlockTable,
-    /// What repeats it.
-    pub config: String,
+    /// What came of it.
+    pub measured: Measured,
     /// What has ended it from outside: Ctrl-C, say.
     pub raised: Option<PyErr>,
 }
@@ -147,15 +143,15 @@ impl Ended {
     /// Of a run that has begun; an error of one that has not.
     pub fn of((measured, raised): (std::result::Result<Measured, Unbegun>, Option<PyErr>)) -> PyResult<Self> {
         match (measured, raised) {
-            (Ok((result, blocks, config)), raised) => Ok(Ended { result, blocks, config, raised }),
+            (Ok(measured), raised) => Ok(Ended { measured, raised }),
             (Err(_), Some(raised)) => Err(raised),
             (Err(unbegun), None) => Err(unbegun.into()),
         }
     }
 
-    /// The result; raised if it is not all that was asked for.
+    /// The result, with warnings of what is wrong with it; raised if it is not all that was asked for.
     pub fn told(self, py: Python<'_>) -> PyResult<Result> {
-        let Ended { result, blocks, config, raised } = self;
+        let Ended { measured: Measured { result, blocks, config, remarks }, raised } = self;
         let with_blocks = |result: RunResult| RunResult { blocks: Some(blocks), ..result };
         if let Some(raised) = raised {
             let result = result.map_or_else(|error| error.result.map(|result| *result), Some);
@@ -165,11 +161,12 @@ impl Ended {
                 result.map(|result| Result::of(with_blocks(result), config)),
             ));
         }
+        let warned = errors::warn_of_cache(py, &remarks);
         match result {
             Ok(result) => {
                 let result = Result::of(with_blocks(result), config);
                 match result.complaint() {
-                    None => Ok(result),
+                    None => doubted(py, warned, result),
                     Some(complaint) => Err(with_result(py, complaint, result)),
                 }
             }
@@ -177,6 +174,18 @@ impl Ended {
                 let result = result.map(|result| Box::new(with_blocks(*result)));
                 Err(failed(py, RunError { failure, result }, &config))
             }
+        }
+    }
+}
+
+/// A result, with a warning if its numbers cannot be taken as they stand. Where the user has made warnings errors,
+/// they have it.
+fn doubted(py: Python<'_>, warned: PyResult<()>, result: Result) -> PyResult<Result> {
+    match warned.and_then(|()| errors::warn_of_result(py, &result.inner)) {
+        Ok(()) => Ok(result),
+        Err(warning) => {
+            Py::new(py, result).and_then(|result| warning.value(py).setattr("result", result))?;
+            Err(warning)
         }
     }
 }
@@ -263,6 +272,19 @@ impl Result {
     /// The keys of `result.json`.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.dict(py)?.call_method0("keys")
+    }
+
+    /// Why the numbers cannot be taken as they stand, the most serious first: dicts with `name` and `text`. Empty if
+    /// nothing is known against them.
+    #[getter]
+    fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let of = |problem: &lab::problems::Problem| {
+            let told = PyDict::new(py);
+            told.set_item("name", &*problem.name)?;
+            told.set_item("text", &problem.text)?;
+            Ok(told)
+        };
+        PyList::new(py, self.inner.problems.iter().map(of).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Time series of the run, one row per interval; None without one (`samples=0`, or a functional run).

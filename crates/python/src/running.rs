@@ -148,8 +148,22 @@ pub fn asked(
     Ok((Asked { name, keep_requests, request_log, force, cache }, values::run_layers(run)?))
 }
 
-/// What came of a run: the result or why there is none, the blocks at its end, a configuration that repeats it.
-pub type Measured = (std::result::Result<lab::RunResult, lab::RunError>, BlockTable, String);
+/// What came of a run.
+pub struct Measured {
+    /// What was measured, or why there is less.
+    pub result: std::result::Result<lab::RunResult, lab::RunError>,
+    /// The blocks at its end.
+    pub blocks: BlockTable,
+    /// A configuration that repeats it.
+    pub config: String,
+    /// What went wrong with cached drives, a line each.
+    pub remarks: Vec<String>,
+}
+
+/// What went wrong with aged drives that are kept, a line each.
+pub fn remarks_of(cache: Option<&DriveCache>) -> Vec<String> {
+    cache.map(DriveCache::take_remarks).unwrap_or_default()
+}
 
 /// Why it did not begin.
 pub enum Unbegun {
@@ -203,7 +217,7 @@ pub fn measure(
     let blocks = BlockTable::of(&handle.drive);
     let has_begun = result.as_ref().map_or_else(|error| error.result.is_some(), |_| true);
     *drive = Some(if has_begun { Handle::used(handle.drive) } else { handle.undone(config, &policies) });
-    Ok((result, blocks, plan.to_toml(&spec)))
+    Ok(Measured { result, blocks, config: plan.to_toml(&spec), remarks: remarks_of(run.cache.as_deref()) })
 }
 
 /// Requests that a session is fed with at once: some ms of work. However they are cut, the result is the same.

@@ -6,7 +6,7 @@ use crate::errors;
 use crate::feed;
 use crate::handle::{Handle, Slot};
 use crate::results::{Ended, Result};
-use crate::running::PIECE;
+use crate::running::{Measured, PIECE};
 use crate::table::Table;
 use lab::files::FileLock;
 use pyo3::exceptions::PyRuntimeWarning;
@@ -221,7 +221,9 @@ impl Session {
         self.slot.give_back(Handle::used(drive));
         let callables = &self.drive.get().callables;
         let raised = callables.raise().err();
-        let ended = Ended { result, blocks, config: self.config.clone(), raised };
+        // What went wrong with cached drives was said when it began.
+        let measured = Measured { result, blocks, config: self.config.clone(), remarks: Vec::new() };
+        let ended = Ended { measured, raised };
         ended.told(py).map_err(|error| callables.explain(py, error))
     }
 

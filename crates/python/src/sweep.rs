@@ -125,24 +125,25 @@ impl SweepWorker {
     }
 
     /// Carries out an order: its outcome, for `SweepPlan.keep`, or why there is none. The other is None; both are once
-    /// it is stopped. Aged drives are kept where this machine keeps them.
-    fn run(&self, py: Python<'_>, order: &str) -> PyResult<(Option<String>, Option<String>)> {
+    /// it is stopped. Then what went wrong with aged drives, a line each: they are kept where this machine keeps them.
+    fn run(&self, py: Python<'_>, order: &str) -> PyResult<(Option<String>, Option<String>, Vec<String>)> {
         let mut order: Order = serde_json::from_str(order)
             .map_err(|error| ConfigError::new_err(format!("no order of a sweep: {error}")))?;
         order.cache = order.cache.and_then(|_| DriveCache::usual()).map(|cache| cache.folder().to_owned());
-        let done = py.detach(|| {
+        let (done, remarks) = py.detach(|| {
             let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
-            worker.run(&order, &self.stop)
+            (worker.run(&order, &self.stop), worker.take_remarks())
         });
         // What asks the program to end says nothing about the run, which is not done.
         self.callables.raise()?;
         match done {
             Done::Kept(outcome) => {
                 let text = serde_json::to_string(&outcome);
-                Ok((Some(text.map_err(|error| RunError::new_err(error.to_string()))?), None))
+                let text = text.map_err(|error| RunError::new_err(error.to_string()))?;
+                Ok((Some(text), None, remarks))
             }
-            Done::Undone(why) => Ok((None, Some(format!("{} ({}): {why}", order.name, order.id)))),
-            Done::Stopped => Ok((None, None)),
+            Done::Undone(why) => Ok((None, Some(format!("{} ({}): {why}", order.name, order.id)), remarks)),
+            Done::Stopped => Ok((None, None, remarks)),
         }
     }
 
@@ -158,6 +159,14 @@ impl SweepWorker {
     fn __clear__(&self) {
         self.callables.clear();
     }
+}
+
+/// How many of some results have each kind of problem, in words; None if none has one. `problems` has the names of each
+/// result's.
+#[pyfunction]
+pub fn tally(problems: Vec<Vec<String>>) -> Option<String> {
+    let names: Vec<Vec<&str>> = problems.iter().map(|of| of.iter().map(String::as_str).collect()).collect();
+    lab::problems::tally_names(&names)
 }
 
 /// A hash of all sources that affect results: programs with the same hash give the same results.

@@ -298,7 +298,7 @@ impl Reproduce {
         progress.at(before as u64);
         let (mut done, mut failure, mut failed) = (before as u64, None, Vec::new());
         let jobs = worker::jobs(self.jobs.map(|jobs| jobs as usize));
-        carry_out(&tasks, (jobs, &worker::process), &interrupt.stop, |at, end| {
+        carry_out(&tasks, (jobs, &worker::process), &interrupt.stop, |at, end, _| {
             done += 1;
             progress.at(done);
             match end {

@@ -215,7 +215,7 @@ impl SweepArgs {
         // Told once, and not by each of the workers.
         let refusal = cache.as_ref().and_then(|cache| cache.refusal());
         let cache = cache.filter(|_| refusal.is_none());
-        refusal.into_iter().filter(|_| !self.quiet).for_each(|why| progress.print(&why));
+        refusal.into_iter().for_each(|why| progress.print(&why));
         let task = |at: &usize| {
             let run = &plan.runs[*at];
             let order = folder.order(run, cache.as_ref().map(|cache| cache.folder()))?;
@@ -227,8 +227,13 @@ impl SweepArgs {
         };
         let jobs = worker::jobs(self.jobs.map(usize::from));
         let (mut done, mut failures, mut undone, mut stuck) = (0, 0, Vec::new(), None);
+        // What went wrong with kept drives, quiet or not: each worker may say the same.
+        let mut remarked = BTreeSet::new();
         progress.begin("sweeping", tasks.len() as u64);
-        carry_out(&tasks, (jobs, &worker::process), &interrupt.stop, |at, end| {
+        carry_out(&tasks, (jobs, &worker::process), &interrupt.stop, |at, end, remarks| {
+            for remark in remarks.iter().filter(|remark| remarked.insert((*remark).clone())) {
+                progress.print(remark);
+            }
             done += 1;
             progress.at(done);
             let run = &plan.runs[open[at]];

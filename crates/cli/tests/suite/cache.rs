@@ -1,8 +1,9 @@
 //! `wordline cache`, and runs that find a drive there.
 
-use crate::program::{SMALL, finish, folder, root, shell, start, wordline};
+use crate::program::{SMALL, file, finish, folder, root, shell, start, wordline};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 /// A drive that takes some seconds to age, which is what is kept.
 const RUN: [&str; 12] = [
@@ -88,6 +89,36 @@ fn a_cache_that_is_anybodys_is_not_used_which_is_said_once() {
         wordline(&["cache", what, "--snapshots", path]).fails(1, &[path, "others may write to it"]);
     }
     assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
+}
+
+/// The only aged drive of a cache.
+fn only_drive(cache: &Path) -> PathBuf {
+    let folders = std::fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
+    let drives: Vec<PathBuf> =
+        folders.map(|folder| folder.join("aged.drive")).filter(|drive| drive.exists()).collect();
+    assert_eq!(drives.len(), 1, "{drives:?}");
+    drives[0].clone()
+}
+
+/// Otherwise nobody would know why every run ages its drive anew: who runs, and in which process, makes no difference.
+#[test]
+fn what_is_wrong_with_a_cached_drive_is_told_once_by_quiet_runs_and_by_workers() {
+    let (cache, place) = (folder("cache-quiet"), folder("cache-quiet-sweep"));
+    let text = "preset = \"tlc\"\n[nand.geometry]\nblocks_per_plane = 64\n[workload]\npattern = \"uniform\"\ncount = 100\n[run]\npast = \"uniform\"\n";
+    let sweep = file(&place, "sweep.toml", format!("{text}[grid]\nrun.depth = [1, 2, 3]\n"));
+    let single = file(&place, "run.toml", text);
+    let (path, out) = (cache.to_str().unwrap(), place.join("out").display().to_string());
+    wordline(&["run", &single, "--quiet", "--snapshots", path]).ok();
+    std::fs::write(only_drive(&cache), "damaged").unwrap();
+    let swept = ["sweep", &sweep, "--quiet", "-j", "1", "-o", &out, "--snapshots", path];
+    let told = wordline(&swept).ok().err;
+    assert!(told.lines().count() == 1 && told.contains("damaged, rebuilt"), "{told}");
+    std::fs::set_permissions(&cache, Permissions::from_mode(0o777)).unwrap();
+    for flag in ["--quiet", "--json"] {
+        let drive = ["run", "--drive", "m64", "--synthetic", "uniform", "--requests", "100"];
+        let told = wordline(&[&drive[..], &[flag, "--snapshots", path]].concat()).ok().err;
+        assert!(told.lines().count() == 1 && told.contains("the cache is not used"), "{told}");
+    }
 }
 
 /// A link to a drive elsewhere, a pipe or a folder in place of one: both commands say what they left, and end.

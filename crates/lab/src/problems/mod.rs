@@ -24,9 +24,14 @@ pub(crate) const MARKS: [(&str, char, &str); 5] = [
 /// How many of some results have each kind of problem, in words: `27 of 81 overloaded, 35 not steady`; `None` if none
 /// has one.
 pub fn tally<'a>(results: impl IntoIterator<Item = &'a RunResult>) -> Option<String> {
-    let all: Vec<&Vec<Problem>> = results.into_iter().map(|result| &result.problems).collect();
+    let names = |result: &'a RunResult| result.problems.iter().map(|problem| problem.name.as_str()).collect();
+    tally_names(&results.into_iter().map(names).collect::<Vec<_>>())
+}
+
+/// The same of the names of each result's problems.
+pub fn tally_names(all: &[Vec<&str>]) -> Option<String> {
     let counted = MARKS.iter().filter_map(|(name, _, what)| {
-        let has = |of: &&&Vec<Problem>| of.iter().any(|problem| problem.name == *name);
+        let has = |of: &&Vec<&str>| of.contains(name);
         let number = all.iter().filter(has).count();
         (number > 0).then_some((number, what))
     });

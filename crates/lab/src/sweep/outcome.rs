@@ -107,6 +107,11 @@ impl Worker {
         Worker { given, ..Worker::default() }
     }
 
+    /// What went wrong with its aged drives that are kept, since this was last asked, a line each.
+    pub fn take_remarks(&self) -> Vec<String> {
+        self.cache.as_ref().map(|cache| cache.take_remarks()).unwrap_or_default()
+    }
+
     /// Carries out a run.
     pub fn run(&mut self, order: &Order, stop: &Stop) -> Done {
         let (failure, result) = match self.measure(order, stop) {

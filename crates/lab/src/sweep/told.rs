@@ -103,7 +103,7 @@ impl<'a> SweepTold<'a> {
             pivots.iter().map(|(_, pivot)| of(pivot)).collect::<Vec<_>>().join("\n").into_bytes()
         };
         let mut files = vec![
-            ("tables.txt".to_owned(), joined(Pivot::text)),
+            ("tables.txt".to_owned(), self.text().into_bytes()),
             ("tables.md".to_owned(), joined(Pivot::markdown)),
             ("tables.tex".to_owned(), joined(Pivot::latex)),
             ("runs.csv".to_owned(), table.csv().into_bytes()),

@@ -212,9 +212,11 @@ fn long_filling(logical_units: u64, unit_bytes: u64, percent: f64) -> Option<Str
     })
 }
 
-/// What went wrong with the aged drives that are kept, and who is waited for.
-fn remarks(cache: Option<&DriveCache>) -> Vec<String> {
-    cache.map(DriveCache::take_remarks).unwrap_or_default()
+/// Says what went wrong with the aged drives that are kept, and who is waited for: with `--quiet`, too, for otherwise
+/// nobody would know why every run ages its drive anew.
+fn warn(progress: &Progress, cache: Option<&DriveCache>) {
+    let remarks = cache.map(DriveCache::take_remarks).unwrap_or_default();
+    remarks.iter().for_each(|remark| progress.print(remark));
 }
 
 /// Why a run failed; a signal has its own exit code.
@@ -336,7 +338,7 @@ impl Run {
     /// How far it is; for whom it waits is told at once.
     fn hear(&self, at: lab::Progress<'_>, cache: Option<&DriveCache>, progress: &Progress) {
         if at.phase == lab::Phase::Waiting {
-            self.tell(progress, &remarks(cache));
+            warn(progress, cache);
         }
         progress.phase(at);
     }
@@ -406,7 +408,7 @@ impl Run {
         let spec = RunSpec { stop: interrupt.stop.clone(), cache: cache.clone(), ..spec };
         let aged = lab::prepare_run(drive, config, workload.map(|(_, prepared)| prepared), &spec, tell);
         progress.finish();
-        self.tell(progress, &remarks(cache.as_deref()));
+        warn(progress, cache.as_deref());
         let aged = aged.map_err(|failure| failed(&lab::RunError::from(failure), interrupt))?;
         let amplification =
             aged.write_amplification.map_or(String::new(), |x| format!(", write amplification {x:.3}"));
@@ -457,7 +459,7 @@ impl Run {
         }
         let hear = &mut |at: lab::Progress<'_>| self.hear(at, cache.as_deref(), progress);
         let measured = lab::run_prepared(drive, &plan.resolved.config, prepared, &run, hear);
-        self.tell(progress, &remarks(cache.as_deref()));
+        warn(progress, cache.as_deref());
         measured
     }
 }

@@ -86,7 +86,7 @@ pub struct OutputArgs {
     #[arg(long, conflicts_with_all = ["quiet", "precondition_only"])]
     pub watch: bool,
 
-    /// Print nothing but errors
+    /// Print nothing but errors, and what went wrong with cached drives
     #[arg(short, long, conflicts_with = "json")]
     pub quiet: bool,
 }
