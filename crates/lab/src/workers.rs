@@ -9,7 +9,7 @@ use crate::stop::Stop;
 use crate::sweep::{self, Done, Worker};
 use crate::threads::no_thread;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -45,12 +45,13 @@ impl Order {
     }
 }
 
-/// Something to be done.
-pub struct Task {
-    /// What its worker is told.
-    pub order: Order,
-    /// Tasks of one number begin with the same aged drive, which the first of them ages.
-    pub drive: u64,
+/// What is to be done. Orders are made when they are given: together they may take far more memory than what they are
+/// made of.
+pub struct Tasks<'a> {
+    /// The drive of each: those of one number begin with the same aged drive, which the first of them ages.
+    pub drives: Vec<u64>,
+    /// What the worker of each is told, or why it cannot be told that.
+    pub order: &'a (dyn Fn(usize) -> Result<Order, String> + Sync),
 }
 
 /// How a task ended: a line of JSON.
@@ -83,7 +84,7 @@ impl Answer {
 
 /// Tasks that are open, and drives that nobody has aged before.
 struct Queue {
-    open: Vec<usize>,
+    open: VecDeque<usize>,
     /// Drives that a worker has at present, for the first time.
     ageing: BTreeSet<u64>,
     aged: BTreeSet<u64>,
@@ -91,12 +92,12 @@ struct Queue {
 
 impl Queue {
     /// The next task: rather one whose drive nobody is ageing, for that would have to wait.
-    fn next(&mut self, tasks: &[Task]) -> Option<usize> {
-        let free = |at: &usize| !self.ageing.contains(&tasks[*at].drive);
-        let place = self.open.iter().position(free).or((!self.open.is_empty()).then_some(0))?;
-        let at = self.open.remove(place);
-        if !self.aged.contains(&tasks[at].drive) {
-            self.ageing.insert(tasks[at].drive);
+    fn next(&mut self, drives: &[u64]) -> Option<usize> {
+        let free = |at: &usize| !self.ageing.contains(&drives[*at]);
+        let place = self.open.iter().position(free).unwrap_or(0);
+        let at = self.open.remove(place)?;
+        if !self.aged.contains(&drives[at]) {
+            self.ageing.insert(drives[at]);
         }
         Some(at)
     }
@@ -123,14 +124,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Carries out all tasks in so many processes, which `new` describes; `told` hears of each that ends, and what went
 /// wrong beside it. Ends early if somebody asks to, or where there is no sense in going on: that is told, too.
 pub fn carry_out(
-    tasks: &[Task],
+    tasks: &Tasks<'_>,
     (jobs, new): (usize, &(dyn Fn() -> io::Result<Command> + Sync)),
     stop: &Stop,
     mut told: impl FnMut(usize, &End, &[String]),
 ) {
-    let open = (0..tasks.len()).collect();
+    let open = (0..tasks.drives.len()).collect();
     let queue = Mutex::new(Queue { open, ageing: BTreeSet::new(), aged: BTreeSet::new() });
-    let places: Vec<Place> = (0..jobs.min(tasks.len())).map(|_| Mutex::default()).collect();
+    let places: Vec<Place> = (0..jobs.min(tasks.drives.len())).map(|_| Mutex::default()).collect();
     let (ends, hears) = channel();
     std::thread::scope(|scope| {
         for place in &places {
@@ -169,20 +170,26 @@ type Hand<'a> = (&'a Place, &'a (dyn Fn() -> io::Result<Command> + Sync));
 
 /// Gives one process after the other what is to be done.
 fn work(
-    (tasks, queue): (&[Task], &Mutex<Queue>),
+    (tasks, queue): (&Tasks<'_>, &Mutex<Queue>),
     hand: Hand<'_>,
     stop: &Stop,
     ends: &Sender<(usize, Answer)>,
 ) {
     let mut pipes = None;
     // In a function, so that the queue is locked no longer than that.
-    let next = || locked(queue).next(tasks);
+    let next = || locked(queue).next(&tasks.drives);
     while let Some(at) = next() {
+        let order = match (tasks.order)(at) {
+            Ok(order) => order,
+            Err(why) => {
+                let _ = ends.send((at, Answer::plain(End::Refused(why))));
+                break;
+            }
+        };
         let mut last = None;
-        let end =
-            (0..TRIES).find_map(|_| carry_out_one(&tasks[at].order, (&mut pipes, &mut last), hand, stop));
-        let died = || Answer::plain(End::Undone(tasks[at].order.died(last)));
-        locked(queue).end(tasks[at].drive);
+        let end = (0..TRIES).find_map(|_| carry_out_one(&order, (&mut pipes, &mut last), hand, stop));
+        let died = || Answer::plain(End::Undone(order.died(last)));
+        locked(queue).end(tasks.drives[at]);
         if stop.is_asked() && end.is_none() {
             break;
         }

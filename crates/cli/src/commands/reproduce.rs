@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use clap::Args;
 use lab::files::{FolderLock, note, replace_all, write_set};
 use lab::job::files;
-use lab::reproduce::{BEGINS, Open, Options, Outcome, Paper, PaperError, Piece, Step, Studies, papers};
-use lab::workers::{End, Order, Task, carry_out};
+use lab::reproduce::{BEGINS, Open, Options, Outcome, Paper, PaperError, Step, Studies, papers};
+use lab::workers::{End, Order, Tasks, carry_out};
 use lab::{Plot, ReportError};
 
 use super::worker;
@@ -291,9 +291,8 @@ impl Reproduce {
             return Ok(());
         }
         // Each has its drive, or is one: none waits for another.
-        let task =
-            |(at, piece): (u64, &Piece)| Task { order: Order::Piece(studies.order(*piece)), drive: at };
-        let tasks: Vec<Task> = (0..).zip(&pieces).map(task).collect();
+        let order = |at: usize| Ok(Order::Piece(studies.order(pieces[at])));
+        let tasks = Tasks { drives: (0..pieces.len() as u64).collect(), order: &order };
         progress.begin(&format!("{} {}", paper.name, step.name()), (before + pieces.len()) as u64);
         progress.at(before as u64);
         let (mut done, mut failure, mut failed) = (before as u64, None, Vec::new());

@@ -12,7 +12,7 @@ use lab::job::files;
 use lab::places::Force;
 use lab::problems::Requirements;
 use lab::sweep::{Folder, Outcome, Outside, Standing, SweepPlan, SweepTold};
-use lab::workers::{self, End, Task, carry_out};
+use lab::workers::{self, End, Tasks, carry_out};
 use lab::{DriveCache, JobError};
 
 use workload::Spec;
@@ -216,20 +216,16 @@ impl SweepArgs {
         let refusal = cache.as_ref().and_then(|cache| cache.refusal());
         let cache = cache.filter(|_| refusal.is_none());
         refusal.into_iter().for_each(|why| progress.print(&why));
-        let task = |at: &usize| {
-            let run = &plan.runs[*at];
-            let order = folder.order(run, cache.as_ref().map(|cache| cache.folder()))?;
-            Ok(Task { order: workers::Order::Run(order), drive: run.drive })
+        let order = |at: usize| {
+            let order = folder.order(&plan.runs[open[at]], cache.as_ref().map(|cache| cache.folder()));
+            order.map(workers::Order::Run).map_err(|error| error.to_string())
         };
-        let tasks: Vec<Task> = match open.iter().map(task).collect::<Result<_, JobError>>() {
-            Ok(tasks) => tasks,
-            Err(error) => return (Some(error.into()), Vec::new()),
-        };
+        let tasks = Tasks { drives: open.iter().map(|at| plan.runs[*at].drive).collect(), order: &order };
         let jobs = worker::jobs(self.jobs.map(usize::from));
         let (mut done, mut failures, mut undone, mut stuck) = (0, 0, Vec::new(), None);
         // What went wrong with kept drives, quiet or not: each worker may say the same.
         let mut remarked = BTreeSet::new();
-        progress.begin("sweeping", tasks.len() as u64);
+        progress.begin("sweeping", open.len() as u64);
         carry_out(&tasks, (jobs, &worker::process), &interrupt.stop, |at, end, remarks| {
             for remark in remarks.iter().filter(|remark| remarked.insert((*remark).clone())) {
                 progress.print(remark);
