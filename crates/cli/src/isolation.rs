@@ -9,11 +9,14 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt, parent_id};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio, id};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lab::{death, no_thread, process};
+use signal_hook::consts::{SIGCONT, SIGSTOP, SIGTSTP};
+use signal_hook::{flag, low_level};
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -69,10 +72,10 @@ pub fn leave(note: &Path, code: u8) {
 /// Ends this process when the one that has started it is gone: nobody waits for it any more, nor for its note.
 pub fn end_with_parent(note: &Path) -> Result<(), Failure> {
     let note = note.to_owned();
+    // As the note has it: the parent may be gone already. Read here, for in a while it has the exit code.
+    let text = fs::read_to_string(&note).unwrap_or_default();
+    let parent = text.strip_prefix(WAITS).and_then(|parent| parent.parse().ok());
     let watch = move || {
-        // As the note has it: the parent may be gone already.
-        let text = fs::read_to_string(&note).unwrap_or_default();
-        let parent = text.strip_prefix(WAITS).and_then(|parent| parent.parse().ok());
         while parent == Some(parent_id()) {
             thread::sleep(LOOK_EVERY);
         }
@@ -89,9 +92,12 @@ pub fn run(program: io::Result<Command>, libraries: &[String]) -> Result<(), Fai
     let unmade =
         |error: io::Error| Failure::work(format!("--isolate-policies: no process can be started: {error}"));
     let note = Note::new().map_err(unmade)?;
+    // Ctrl-Z comes to this process alone, as Ctrl-C does. Where the system refuses, it stops no other.
+    let is_to_rest = Arc::new(AtomicBool::new(false));
+    let _ = flag::register(SIGTSTP, Arc::clone(&is_to_rest));
     let interrupt = Interrupt::listen();
     let mut child = command(program, &note.0).and_then(|mut command| command.spawn()).map_err(unmade)?;
-    let status = wait(&mut child, &interrupt).map_err(unmade)?;
+    let status = wait(&mut child, &interrupt, &is_to_rest).map_err(unmade)?;
     match (note.read(), status.code()) {
         (Some(0), Some(0)) => Ok(()),
         (Some(left), Some(code)) if i32::from(left) == code => Err(Failure::Ended(left)),
@@ -135,11 +141,17 @@ fn command(program: io::Result<Command>, note: &Path) -> io::Result<Command> {
 }
 
 /// Waits for its end, and passes on every signal that comes meanwhile.
-fn wait(child: &mut Child, interrupt: &Interrupt) -> io::Result<ExitStatus> {
+fn wait(child: &mut Child, interrupt: &Interrupt, is_to_rest: &AtomicBool) -> io::Result<ExitStatus> {
     let mut is_passed_on = false;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
+        }
+        if is_to_rest.swap(false, Ordering::Relaxed) {
+            process::send(child.id(), SIGSTOP as u8);
+            // Returns when the shell has it go on.
+            let _ = low_level::emulate_default_handler(SIGTSTP);
+            process::send(child.id(), SIGCONT as u8);
         }
         if interrupt.stop.is_asked() && !is_passed_on {
             is_passed_on = true;

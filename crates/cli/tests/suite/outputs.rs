@@ -3,7 +3,12 @@
 
 use crate::interrupts::wait_for;
 use crate::program::{Done, SMALL, children_of, file, finish, folder, kill, shell, start, wordline_in};
+use std::fs::Permissions;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A short run of the small drive.
@@ -389,4 +394,35 @@ fn finds_that_are_given_up_leave_nothing() {
         assert_eq!(left(&folder), before);
         assert!(!folder.join("finds.csv").exists());
     }
+}
+
+/// In a folder such as `/tmp` only its owner may replace a file: that is known before hours of work, and not after.
+#[test]
+fn what_is_another_users_in_a_folder_for_all_is_refused_before_the_work() {
+    const NOBODY: u32 = 65_534;
+    let place = place("outputs-sticky");
+    let all = Permissions::from_mode(0o1777);
+    std::fs::set_permissions(&place, all).unwrap();
+    wordline_in(&place, &[&RUN[..], &["--request-log", "log.csv", "-q"]].concat()).ok();
+    // Others may write it, but not put another in its place.
+    std::fs::set_permissions(place.join("log.csv"), Permissions::from_mode(0o666)).unwrap();
+    let before = std::fs::read(place.join("log.csv")).unwrap();
+    let line = [&RUN[..], &["--request-log", "log.csv", "--force"]].concat();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wordline"));
+    command.args(&line).current_dir(&place).env("WORDLINE_CACHE", "").uid(NOBODY).gid(NOBODY);
+    let output = match command.output() {
+        Ok(output) => output,
+        // Only the superuser may act as somebody else, and not everybody may look into every checkout.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            eprintln!("skipped: nobody else can run the program here: {error}");
+            return;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("log.csv") && told.contains("it belongs to another user (number 0)"), "{told}");
+    assert_eq!(std::fs::read(place.join("log.csv")).unwrap(), before);
+    let left: Vec<_> = std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains(".part")), "{left:?}");
 }

@@ -265,17 +265,33 @@ fn a_request_to_end_reaches_the_run_beside() {
         let done = finish(child, &line).fails(code, &["interrupted "]);
         assert!(done.out.is_empty() || done.json()["requests_served"].is_u64(), "{}", done.out);
     }
+    // Ctrl-Z stops both, and both go on.
+    let mut child = start(&place, &["run", &config, "--isolate-policies"]);
+    wait_for("the run beside", || !children_of(child.id()).is_empty());
+    let both = [child.id(), children_of(child.id())[0]];
+    wait_for_handler(both[0]);
+    let are = |stopped: bool| both.iter().all(|process| (state_of(*process) == "T") == stopped);
+    wait_for("them to work", || are(false));
+    kill("-TSTP", child.id());
+    wait_for("both to stop", || are(true));
+    kill("-CONT", child.id());
+    wait_for("both to go on", || are(false));
+    child.kill().unwrap();
+    child.wait().unwrap();
     // Nor does it outlive the one that waits for it.
     let mut child = start(&place, &["run", &config, "--isolate-policies"]);
     wait_for("the run beside", || !children_of(child.id()).is_empty());
     let beside = children_of(child.id())[0];
     child.kill().unwrap();
     child.wait().unwrap();
-    let is_there = || {
-        let stat = std::fs::read_to_string(format!("/proc/{beside}/stat")).unwrap_or_default();
-        stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim().starts_with('Z'))
-    };
-    wait_for("its end", || !is_there());
+    wait_for("its end", || ["", "Z"].contains(&&*state_of(beside)));
+}
+
+/// The letter of a process's state; empty if there is none.
+fn state_of(process: u32) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let behind_name = stat.rsplit(')').next().unwrap_or_default();
+    behind_name.split_whitespace().next().unwrap_or_default().to_owned()
 }
 
 #[test]
