@@ -15,8 +15,8 @@ use crate::process::peak_rss_bytes;
 use crate::regimes;
 use crate::remarks;
 use crate::result::{
-    BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, Latencies, Rates,
-    ReadReclaimWork, RunResult, Utilisation, Victims, version,
+    BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, JobResult, Latencies,
+    Rates, ReadReclaimWork, RunResult, Utilisation, Victims, version,
 };
 use crate::retries::Retries;
 use crate::sanitize::SanitizeWork;
@@ -334,9 +334,10 @@ fn by_cause(meter: &Meter, flash: &FlashWork) -> By<Cause, Option<f64>> {
 }
 
 impl RunResult {
-    /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind.
-    pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>) -> Self {
-        RunResult::counted(facts, facts.checked_work(), of_workload).remarked(facts)
+    /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind;
+    /// `jobs` is what each job got.
+    pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>, jobs: Vec<JobResult>) -> Self {
+        RunResult { jobs, ..RunResult::counted(facts, facts.checked_work(), of_workload) }.remarked(facts)
     }
 
     /// The same without what must be known to read it.
@@ -414,9 +415,8 @@ impl RunResult {
     /// The same with what must be known to read it.
     fn remarked(mut self, facts: &Facts<'_>) -> Self {
         self.verdict = judge::of(facts, &self);
-        // Requests that come by a clock make throughput, unless the drive is too slow for them.
-        let is_the_drives = facts.spec.loop_mode != LoopMode::Open || problems::is_overloaded(&self);
         if self.takes_time() {
+            let is_the_drives = self.verdict.is_throughput_the_drives();
             self.changes = regimes::of(facts.series, facts.meter.windows(), is_the_drives);
         }
         self.problems = problems::problems(&self);

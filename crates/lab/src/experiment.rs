@@ -338,8 +338,8 @@ impl Before {
             series: series.as_ref(),
             versions: versions.as_ref(),
         };
-        let collected = RunResult::collect(&facts, remarks);
-        let result = RunResult { jobs, members, series, tail, stalls, fio, requests, ..collected };
+        let collected = RunResult::collect(&facts, remarks, jobs);
+        let result = RunResult { members, series, tail, stalls, fio, requests, ..collected };
         match failure {
             None => Ok(result),
             Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),

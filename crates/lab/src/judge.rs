@@ -3,9 +3,9 @@
 
 use crate::facts::Facts;
 use crate::number::{digits, duration, percent, si};
-use crate::result::{Busy, RunResult, Utilisation};
+use crate::result::{Busy, JobResult, RunResult, Utilisation};
 use crate::spec::LoopMode;
-use crate::verdict::Verdict;
+use crate::verdict::{CLOSED, OVERLOADED, Verdict};
 use crate::windows::Window;
 use ssd::flash::op::Cause;
 use ssd::{Executor, Part};
@@ -40,20 +40,51 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
     let busy = part.busy;
     verdict.busy = Some(busy);
     verdict.bound_by = (busy >= BUSY).then(|| part.name.to_owned());
-    if facts.spec.loop_mode != LoopMode::Open {
-        verdict.state = "closed".to_owned();
-        verdict.text = closed(&verdict, &part);
-        return verdict;
+    // Jobs that all keep rates send requests when they are due: those arrive, whether the drive keeps up or not.
+    let has_rate = |job: &JobResult| job.latency_from_due_ns.is_some();
+    let all_have_rates = !result.jobs.is_empty() && result.jobs.iter().all(has_rate);
+    let has_arrivals = facts.spec.loop_mode == LoopMode::Open || all_have_rates;
+    if has_arrivals {
+        let span = facts.meter.arrivals_ns();
+        let arrived = |span: &u64| result.requests_measured as f64 * 1e9 / *span as f64;
+        verdict.arrivals_per_second = span.filter(|span| *span > 0).as_ref().map(arrived);
+        let longer = facts.meter.after_arrivals_ns();
+        // A single request is no queue.
+        if longer > LONGER_NS && span.is_some_and(|span| longer > span / 100 * LONGER_PERCENT) {
+            verdict.state = OVERLOADED.to_owned();
+            verdict.text = overloaded(&verdict, &part, result);
+            return verdict;
+        }
     }
-    let span = facts.meter.arrivals_ns().unwrap_or(0);
-    let arrived = result.requests_measured as f64 / (span.max(1) as f64 / 1e9);
-    verdict.arrivals_per_second = (span > 0).then_some(arrived);
-    let longer = result.simulated_ns.saturating_sub(span);
-    if longer > LONGER_NS && longer > span / 100 * LONGER_PERCENT {
-        verdict.state = "overloaded".to_owned();
-        verdict.text = overloaded(&verdict, &part, result);
-        return verdict;
+    let late: Vec<&JobResult> = result.jobs.iter().filter(|job| is_late(job)).collect();
+    if !late.is_empty() {
+        verdict.state = OVERLOADED.to_owned();
+        verdict.text = too_slow_for(&late, &verdict, &part, result);
+    } else if has_arrivals {
+        keeps_up(&mut verdict, &part, facts, result);
+    } else {
+        verdict.state = CLOSED.to_owned();
+        verdict.text = closed(&verdict, &part, (facts.spec.loop_mode, result));
     }
+    verdict
+}
+
+/// Whether a job with a rate falls ever further behind it: by a tenth of its time in the end, and not only once.
+fn is_late(job: &JobResult) -> bool {
+    let Some(due) = &job.latency_from_due_ns else { return false };
+    let sent = &job.share.latency_ns.all;
+    let begun = job.start_ns.max(job.measured_ns).unwrap_or(0);
+    let Some(lasted) = job.end_ns.map(|end| end.saturating_sub(begun)) else { return false };
+    let (Some(due_mean), Some(sent_mean), Some(most)) = (due.mean, sent.mean, due.max) else { return false };
+    let behind = most.saturating_sub(sent.max.unwrap_or(0));
+    // In a queue that grows, requests are half as late on average as the last one.
+    let grows = due_mean - sent_mean >= behind as f64 / 4.0;
+    behind > LONGER_NS && behind > lasted / 100 * LONGER_PERCENT && grows
+}
+
+/// Of a drive that serves what arrives.
+fn keeps_up(verdict: &mut Verdict, part: &DrivePart, facts: &Facts<'_>, result: &RunResult) {
+    let busy = part.busy;
     if let Some(burst) = Burst::find(&facts.meter.windows().all()) {
         verdict.state = "bursts".to_owned();
         verdict.burst_requests_share = Some(burst.requests);
@@ -67,7 +98,7 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
             percent(burst.latency),
             waits(result)
         );
-        return verdict;
+        return;
     }
     verdict.state = if busy < IDLE { "idle" } else { "busy" }.to_owned();
     verdict.text = match (busy < IDLE, verdict.bound_by.is_some()) {
@@ -83,16 +114,15 @@ pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Verdict {
             part.subject(),
             percent(busy),
             part.beside(),
-            for_whom(&verdict)
+            for_whom(verdict)
         ),
         (false, false) => format!(
             "the drive keeps up: {} busy {} of the time{}",
             part.subject(),
             percent(busy),
-            for_whom(&verdict)
+            for_whom(verdict)
         ),
     };
-    verdict
 }
 
 /// A part of a drive.
@@ -192,11 +222,21 @@ fn for_whom(verdict: &Verdict) -> String {
     share.map_or(String::new(), |share| format!(", {} of that for cleaning and other moves", percent(share)))
 }
 
-fn closed(verdict: &Verdict, part: &DrivePart) -> String {
+/// Of a drive for whose answers requests wait.
+fn closed(verdict: &Verdict, part: &DrivePart, (mode, result): (LoopMode, &RunResult)) -> String {
     let busy = percent(verdict.busy.unwrap_or(0.0));
     match verdict.bound_by {
         Some(_) => {
             format!("bounded by its {}, {busy} busy{}{}", part.name, part.beside(), for_whom(verdict))
+        }
+        // How many jobs keep in flight their pauses, rates and flushes say, too.
+        None if mode == LoopMode::Jobs => {
+            let in_flight = result.in_flight_mean.map_or(String::new(), digits);
+            format!(
+                "limited by its jobs, which keep {in_flight} requests in flight on average: its busiest part, {}, is \
+                 {busy} busy",
+                part.name
+            )
         }
         None => format!(
             "limited by the number of requests in flight: its busiest part, {}, is {busy} busy",
@@ -205,26 +245,42 @@ fn closed(verdict: &Verdict, part: &DrivePart) -> String {
     }
 }
 
-fn overloaded(verdict: &Verdict, part: &DrivePart, result: &RunResult) -> String {
-    let rate = |rate: Option<f64>| si(rate.unwrap_or(0.0), "");
-    let bound = match verdict.bound_by {
-        Some(_) => {
-            let busy = percent(verdict.busy.unwrap_or(0.0));
-            format!("{} {busy} busy{}{}", part.subject(), part.beside(), for_whom(verdict))
-        }
-        None => format!(
-            "no part is busy all the time ({}: {}){}",
-            part.name,
-            percent(verdict.busy.unwrap_or(0.0)),
-            waits(result)
-        ),
+/// Jobs whose rates are more than is served.
+fn too_slow_for(late: &[&JobResult], verdict: &Verdict, part: &DrivePart, result: &RunResult) -> String {
+    let most = late.iter().filter_map(|job| job.latency_from_due_ns.as_ref()?.max).max().unwrap_or(0);
+    let who = match late {
+        [job] => format!("job {} cannot keep its rate, and ends", job.name),
+        [job, ..] => format!("job {} and {} more cannot keep their rates, and end", job.name, late.len() - 1),
+        [] => String::new(),
     };
-    let mean = result.latency_ns.all.mean.map_or(String::new(), |mean| format!(" (mean {})", duration(mean)));
     format!(
-        "overloaded: {} requests/s arrive, {} are served; {bound}. Latencies{mean} are those of a queue \
+        "overloaded: {who} up to {} late; {}. Latencies from when such requests were due are those of a queue that \
+         grows as long as the run lasts: they do not show how fast the drive is",
+        duration(most as f64),
+        bound(verdict, part, result)
+    )
+}
+
+/// What keeps a drive from serving more.
+fn bound(verdict: &Verdict, part: &DrivePart, result: &RunResult) -> String {
+    let busy = percent(verdict.busy.unwrap_or(0.0));
+    match verdict.bound_by {
+        Some(_) => format!("{} {busy} busy{}{}", part.subject(), part.beside(), for_whom(verdict)),
+        None => format!("no part is busy all the time ({}: {busy}){}", part.name, waits(result)),
+    }
+}
+
+fn overloaded(verdict: &Verdict, part: &DrivePart, result: &RunResult) -> String {
+    let bound = bound(verdict, part, result);
+    let mean = result.latency_ns.all.mean.map_or(String::new(), |mean| format!(" (mean {})", duration(mean)));
+    let arrive = match verdict.arrivals_per_second {
+        Some(arrive) => format!("{} requests/s arrive", si(arrive, "")),
+        None => "all requests arrive at once".to_owned(),
+    };
+    format!(
+        "overloaded: {arrive}, {} are served; {bound}. Latencies{mean} are those of a queue \
          that grows as long as the run lasts: they do not show how fast the drive is",
-        rate(verdict.arrivals_per_second),
-        rate(verdict.served_per_second),
+        si(verdict.served_per_second.unwrap_or(0.0), ""),
     )
 }
 

@@ -339,6 +339,11 @@ impl Meter {
         several.then(|| last.since(first))
     }
 
+    /// From the last arrival to the end; ns.
+    pub fn after_arrivals_ns(&self) -> u64 {
+        self.until.since(self.arrivals.1)
+    }
+
     /// The length of the measurement in simulated time; ns.
     pub fn simulated_ns(&self) -> u64 {
         self.until.since(self.since)

@@ -9,6 +9,7 @@
 
 use crate::number::{digits, duration, si};
 use crate::series::{SeriesValue, TimeSeries};
+use crate::verdict::Verdict;
 use crate::windows::Windows;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,6 +137,8 @@ fn changes(metric: &str, parts: &[Block], floor: f64) -> Vec<Change> {
     if blocks.len() < BLOCKS_MIN {
         return Vec::new();
     }
+    // What is a thousandth of the whole is nothing, and two such windows are one.
+    let floor = together(parts).mean().map_or(floor, |mean| floor.max(mean / 1e3));
     let least = blocks.len().div_ceil(WINDOWS_MOST);
     let mut cuts = Vec::new();
     let raised = |block: &Block| Block { sum: block.sum.max(floor * block.weight), ..*block };
@@ -245,6 +248,12 @@ impl Side {
     }
 }
 
+/// Changes that the verdict does not tell of: a queue that grows makes latencies grow.
+pub(crate) fn news(changes: &[Change], verdict: &Verdict) -> Vec<Change> {
+    let is_news = |change: &&Change| change.metric != LATENCY || !verdict.is_overloaded();
+    changes.iter().filter(is_news).cloned().collect()
+}
+
 /// The changes of a run in words: `bandwidth 575 MB/s until 3.2 s, then 35 MB/s`; nothing if there are none.
 pub(crate) fn text(changes: &[Change]) -> String {
     let mut metrics: Vec<&str> = changes.iter().map(|change| change.metric.as_str()).collect();
@@ -311,6 +320,8 @@ mod tests {
 
     #[test]
     fn three_regimes_and_climbs_are_several_changes() {
+        let stopped = found((0..120).map(|x| if x < 40 { 500.0 } else { [0.0, 0.001, 0.1][x % 80 / 27] }));
+        assert_eq!(stopped.len(), 1, "{stopped:?}");
         let steps = found((0..120).map(|x| [5.0, 9.0, 2.0][x / 40]));
         assert_eq!(
             steps.iter().map(|change| (change.before, change.after)).collect::<Vec<_>>(),

@@ -99,8 +99,8 @@ fn busy_with_locks(_: &Facts<'_>, result: &RunResult) -> Option<String> {
         return None;
     }
     Some(format!(
-        "{} moved {} units because something beside them had died: {} of {} pages programmed ({} %); the drive is \
-         slower than with policy none",
+        "{} moved {} units because something beside them had died: {} of {} pages programmed ({} %), which policy none \
+         would not have moved",
         work.policy,
         count(work.copies),
         count(own),
@@ -180,19 +180,25 @@ fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let data = facts.drive.blocks().lanes().live_units as f64 * f64::from(facts.drive.unit_bytes());
     let (spare, written) = (net * data, result.bytes_written as f64);
     let is_cleaned = result.ftl.victims.all() > 0;
+    let copied = result.flash.reads[Cause::Cleaning] + result.flash.programs[Cause::Cleaning];
     if written == 0.0 || (is_cleaned && written >= spare) {
         return None;
     }
     let (written, spare) = (bytes(written), bytes(spare));
-    let why = if is_cleaned {
-        format!("this run writes {written}, less than the {spare} of spare room")
-    } else {
-        format!("nothing was cleaned while {written} were written")
-    };
-    Some(format!(
-        "{why}: over-provisioning, victim selection and separation have no visible effect (try --size footprint, or a \
-         longer run)"
-    ))
+    let less = format!("this run writes {written}, less than the {spare} of spare room");
+    let none = "over-provisioning, victim selection and separation have no visible effect";
+    let longer = "try --size footprint, or a longer run";
+    Some(match (is_cleaned, copied > 0) {
+        (false, false) => format!("nothing was cleaned while {written} were written: {none} ({longer})"),
+        (true, false) => {
+            format!("{less}, and nothing that was cleaned held live data: {none} ({longer})")
+        }
+        // What is copied shows in the write amplification, and it is the drive's past that shows there.
+        (_, true) => format!(
+            "{less}: most of what was copied had been written before it began, so that victim selection and separation \
+             show little of what they do in the long run ({longer})"
+        ),
+    })
 }
 
 /// Shortest time over which arrivals are spread in a trace worth replaying; ns.

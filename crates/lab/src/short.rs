@@ -27,7 +27,7 @@ pub(crate) fn line(result: &RunResult) -> String {
         "" => String::new(),
         text => format!("; {text}"),
     };
-    let regimes = match &result.changes[..] {
+    let regimes = match &regimes::news(&result.changes, &result.verdict)[..] {
         [] => String::new(),
         changes => format!("; several regimes: {}", regimes::text(changes)),
     };

@@ -240,13 +240,18 @@ fn jobs(result: &RunResult) -> String {
     let has_due = result.jobs.iter().any(|job| job.latency_from_due_ns.is_some());
     let mut rows = vec![share_head("job")];
     if has_due {
-        rows[0].extend(["from due: mean", "p99"].map(str::to_owned));
+        rows[0].extend(["from sent: mean", "p99"].map(str::to_owned));
     }
     for job in &result.jobs {
-        let mut row = share_row(&job.name, job.measured_ns, &job.share);
+        // As in the table of all: from when a request was due.
+        let mut share = job.share.clone();
+        if let Some(due) = &job.latency_from_due_ns {
+            share.latency_ns.all = due.clone();
+        }
+        let mut row = share_row(&job.name, job.measured_ns, &share);
         if has_due {
-            let due = job.latency_from_due_ns.clone().unwrap_or_default();
-            row.extend([or_none(due.mean, duration), ns_or_none(due.p99)]);
+            let sent = &job.share.latency_ns.all;
+            row.extend([or_none(sent.mean, duration), ns_or_none(sent.p99)]);
         }
         rows.push(row);
     }

@@ -22,7 +22,7 @@ fn a_job_file_runs_and_its_configuration_repeats_it() {
         assert_eq!(first[key], again[key], "{key}");
     }
     let table = wordline(&["run", &path, "--precondition", "none"]).ok().out;
-    assert!(table.contains("2 jobs") && table.contains("from due: mean"), "{table}");
+    assert!(table.contains("2 jobs") && table.contains("from sent: mean"), "{table}");
     let seeded = wordline(&["run", &path, "--precondition", "none", "--json", "--seed", "7"]).ok().json();
     assert_ne!(seeded["workload_hash"], first["workload_hash"]);
     let looked = wordline(&["trace", &path]).ok().out;

@@ -9,7 +9,7 @@ pub use crate::problem::Problem;
 pub use require::{Requirements, WrongRequirement};
 
 use crate::number::count;
-use crate::regimes::{self, Change};
+use crate::regimes;
 use crate::result::RunResult;
 
 /// All kinds of them with the letter that marks them in tables, and what it stands for; the most serious first.
@@ -55,12 +55,10 @@ pub fn problems(result: &RunResult) -> Vec<Problem> {
         let text = format!("{} requests failed", count(result.requests_failed));
         all.push(Problem::new("failed_requests", text));
     }
-    if is_overloaded(result) {
+    if result.verdict.is_overloaded() {
         all.push(Problem::new("overloaded", result.verdict.text.clone()));
     }
-    // A queue that grows makes latencies grow: that was said.
-    let is_news = |change: &&Change| change.metric != regimes::LATENCY || !is_overloaded(result);
-    let changes: Vec<Change> = result.changes.iter().filter(is_news).cloned().collect();
+    let changes = regimes::news(&result.changes, &result.verdict);
     if !changes.is_empty() {
         let text = format!("several regimes: {}", regimes::text(&changes));
         all.push(Problem::new("several_regimes", text));
@@ -68,14 +66,6 @@ pub fn problems(result: &RunResult) -> Vec<Problem> {
     all.extend(unsteady(result).map(|text| Problem::new("not_steady", text)));
     all
 }
-
-/// Whether requests came faster than they were served.
-pub(crate) fn is_overloaded(result: &RunResult) -> bool {
-    result.verdict.state == OVERLOADED
-}
-
-/// The verdict on a run whose requests come faster than they are served.
-const OVERLOADED: &str = "overloaded";
 
 /// Why a drive that was to be steady before the run was not.
 fn unsteady(result: &RunResult) -> Option<String> {

@@ -1,6 +1,6 @@
 //! What a user requires of results, so that a script notices when it is not so.
 
-use super::{OVERLOADED, unsteady};
+use super::unsteady;
 use crate::compare::{is_time, scalar_keys, scalars};
 use crate::number::{digits, duration};
 use crate::regimes;
@@ -81,10 +81,11 @@ impl Requirement {
             Requirement::Word(word) => {
                 let found = match *word {
                     "steady" => not_steady(result),
-                    "not-overloaded" => {
-                        (result.verdict.state == OVERLOADED).then(|| result.verdict.text.clone())
+                    "not-overloaded" => result.verdict.is_overloaded().then(|| result.verdict.text.clone()),
+                    "one-regime" => {
+                        let changes = regimes::news(&result.changes, &result.verdict);
+                        (!changes.is_empty()).then(|| regimes::text(&changes))
                     }
-                    "one-regime" => (!result.changes.is_empty()).then(|| regimes::text(&result.changes)),
                     "complete" => (!result.is_complete()).then(|| result.ended.clone()),
                     _ => (result.requests_failed > 0).then(|| format!("{} failed", result.requests_failed)),
                 };

@@ -18,6 +18,7 @@ mod plots;
 mod policies;
 mod precondition;
 mod regimes;
+mod remarks;
 mod reports;
 mod reproduce;
 mod results;

@@ -253,14 +253,14 @@ fn reads_that_find_nothing_are_counted_and_remarked() {
 /// Pages of four units, of which one dies at a time: three move for its lock. Where nothing lives beside the dead, and
 /// where nothing is locked, nothing moves.
 #[test]
-fn a_drive_that_is_slower_for_its_locks_says_so() {
+fn a_drive_that_moves_data_for_its_locks_says_so() {
     let writes = generator(4_000, "read_percent = 0");
     let told = |policy: &str, unit| {
         let mut config = small_drive();
         (config.mapping.unit, config.geometry.page_bytes) = (unit, 16_384);
         config.sanitize.select(policy).unwrap();
         let result = run(&config, &writes, &closed(8));
-        let text = remark(&result, "slower").map(str::to_owned);
+        let text = remark(&result, "which policy none would not have moved").map(str::to_owned);
         (result.flash.programs[Cause::Sanitize], result.flash.programs.sum(), text)
     };
     use ssd::sections::MappingUnit::{FourKib, Page};

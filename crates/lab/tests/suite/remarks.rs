@@ -1,0 +1,137 @@
+//! Remarks and verdicts hold beside the numbers that stand below them.
+
+use crate::common;
+
+use common::{closed, fresh_path, generator, open, run, small_drive, soaked, used};
+use lab::{LoopMode, Overwrite, Preconditioning, RunResult, RunSpec};
+use ssd::flash::op::Cause;
+use workload::{Prepared, Spec};
+
+/// A job file of the whole drive.
+fn jobs(name: &str, text: &str) -> Prepared {
+    let path = fresh_path(&format!("remarks-{name}.fio"));
+    std::fs::write(&path, format!("[global]\nfilename=/dev/nvme0n1\ndirect=1\nioengine=libaio\n{text}"))
+        .unwrap();
+    Spec::fio(path.display().to_string()).prepare().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn of_jobs(name: &str, text: &str) -> RunResult {
+    run(&small_drive(), &jobs(name, text), &RunSpec { preconditioning: used(), ..RunSpec::default() })
+}
+
+/// What a remark or a verdict says must hold for the result that it stands in.
+fn holds(result: &RunResult) {
+    let told = format!("{}: {:?}, {:?}", result.name, result.remarks, result.verdict);
+    let copied = result.flash.programs[Cause::Cleaning];
+    let is_effectless = result.remarks.iter().any(|remark| remark.contains("no visible effect"));
+    assert!(!is_effectless || copied == 0, "{copied} pages programmed for cleaning: {told}");
+    let is_uncleaned = result.remarks.iter().any(|remark| remark.contains("nothing was cleaned"));
+    assert!(!is_uncleaned || result.ftl.victims.all() == 0, "{told}");
+    let verdict = &result.verdict;
+    let has_arrivals = result.loop_mode == "open";
+    assert!(!has_arrivals || verdict.state != "closed", "{told}");
+    assert!(
+        !verdict.text.contains("number of requests in flight") || result.loop_mode.starts_with("closed"),
+        "{told}"
+    );
+    assert!(!verdict.text.contains(": 0 requests/s arrive"), "{told}");
+    // What piles up does not end with its arrivals, and is told by its own time.
+    let is_overloaded = verdict.state == "overloaded";
+    let problems: Vec<&str> = result.problems.iter().map(|problem| problem.name.as_str()).collect();
+    assert_eq!(is_overloaded, problems.contains(&"overloaded"), "{told}");
+    let text = lab::report::table(result);
+    let first = text.lines().next().unwrap();
+    assert!(!is_overloaded || !first.contains("several regimes: latency"), "{first}");
+}
+
+/// All kinds of load on drives with all kinds of past, of many lengths.
+#[test]
+fn no_remark_is_refuted_by_the_table_below_it() {
+    let mut with_copies = 0;
+    for seed in 0..soaked(24) {
+        let pick = |from: &[u64], by: u64| from[(seed / by) as usize % from.len()];
+        let (reads, count) = (pick(&[0, 50, 0, 95, 100], 1), pick(&[300, 8_000, 25_000], 2));
+        let past = match seed % 4 {
+            0 => Preconditioning::default(),
+            1 => Preconditioning { fill_percent: 100.0, ..Preconditioning::default() },
+            2 => used(),
+            _ => Preconditioning { overwrite: Overwrite::Times(3.0), ..used() },
+        };
+        let arrival = match seed % 3 {
+            0 => String::new(),
+            1 => "arrival = \"poisson\"\nrate_iops = 1_000\n".to_owned(),
+            _ => "arrival = \"poisson\"\nrate_iops = 400_000\n".to_owned(),
+        };
+        let spec = if arrival.is_empty() { closed(pick(&[1, 16, 128], 4) as u32) } else { open() };
+        let workload = generator(count, &format!("read_percent = {reads}\nseed = {seed}\n{arrival}"));
+        let result = run(&small_drive(), &workload, &RunSpec { preconditioning: past, ..spec });
+        with_copies += u32::from(result.flash.programs[Cause::Cleaning] > 0);
+        holds(&result);
+    }
+    assert!(with_copies > 5, "{with_copies}");
+}
+
+/// Requests that are due at a rate arrive by it: what their drive makes of them is judged as if they had come from a
+/// trace.
+#[test]
+fn jobs_that_all_keep_their_rates_are_no_closed_loop() {
+    let rated = |iops: u64| format!("size=4m\nrw=randrw\niodepth=4\nrate_iops={iops}\nnumjobs=5\n[a]\n");
+    let calm = of_jobs("calm", &rated(200));
+    assert_eq!(calm.verdict.state, "idle", "{}", calm.verdict.text);
+    assert!(calm.verdict.text.contains("the drive keeps up"), "{}", calm.verdict.text);
+    holds(&calm);
+    let asked = 5.0 * 2.0 * 200.0;
+    let found = calm.verdict.arrivals_per_second.unwrap();
+    assert!((found / asked - 1.0).abs() < 0.05, "{found} arrive per second, {asked} were asked for");
+    let late = of_jobs("late", &rated(200_000));
+    assert_eq!(late.verdict.state, "overloaded", "{}", late.verdict.text);
+    assert!(late.verdict.arrivals_per_second > late.verdict.served_per_second, "{:?}", late.verdict);
+    holds(&late);
+}
+
+/// One job that is too slow for its rate is told by its name, whatever the others do.
+#[test]
+fn a_job_that_cannot_keep_its_rate_is_told() {
+    let text = "size=4m\nrw=randread\niodepth=4\ntime_based\nruntime=300ms\n[free]\n[calm]\nrate_iops=100\n[fast]\n\
+                rate_iops=900k\n";
+    let result = of_jobs("one-late", text);
+    assert_eq!(result.verdict.state, "overloaded", "{}", result.verdict.text);
+    assert!(
+        result.verdict.text.contains("job fast cannot keep its rate, and ends up to"),
+        "{}",
+        result.verdict.text
+    );
+    holds(&result);
+    let calm = of_jobs("none-late", "size=4m\nrw=randread\niodepth=4\n[free]\n[calm]\nrate_iops=1000\n");
+    assert_eq!(calm.verdict.state, "closed");
+    assert!(calm.verdict.text.contains("limited by its jobs, which keep"), "{}", calm.verdict.text);
+    holds(&calm);
+}
+
+/// The latency of a write that was due and could not be sent is the same in every table.
+#[test]
+fn a_rated_jobs_latency_means_one_thing_in_all_tables() {
+    let result = of_jobs("one-meaning", "size=4m\nrw=randwrite\niodepth=4\nrate=,4000m\n[w]\n");
+    let [job] = &result.jobs[..] else { panic!("{:?}", result.jobs) };
+    let (due, all) = (job.latency_from_due_ns.as_ref().unwrap(), &result.latency_ns.write);
+    assert_eq!((due.mean, due.max), (all.mean, all.max));
+    let text = lab::report::table(&result);
+    let cells = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{text}"));
+        line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mean = &cells("write ")[3];
+    assert!(cells("w ").contains(mean), "{mean}:\n{text}");
+}
+
+/// A single request is no queue, however long the drive waited for it.
+#[test]
+fn one_request_is_not_overload() {
+    for count in [1, 2] {
+        let workload = generator(count, "arrival = \"poisson\"\nrate_iops = 1\n");
+        let spec = RunSpec { loop_mode: LoopMode::Open, ..closed(1) };
+        let result = run(&small_drive(), &workload, &spec);
+        assert_eq!(result.verdict.state, "idle", "{}", result.verdict.text);
+        holds(&result);
+    }
+}
