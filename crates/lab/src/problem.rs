@@ -17,3 +17,34 @@ impl Problem {
         Problem { name: name.to_owned(), text }
     }
 }
+
+/// All kinds of them with the letter that marks them in tables, and what it stands for; the most serious first.
+pub(crate) const MARKS: [(&str, char, &str); 5] = [
+    ("incomplete", 'i', "ended early"),
+    ("failed_requests", 'f', "with failed requests"),
+    ("overloaded", 'o', "overloaded"),
+    ("several_regimes", 'r', "of several regimes"),
+    ("not_steady", 's', "not steady"),
+];
+
+/// The letters of problems of these names, the most serious first.
+pub(crate) fn letters<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    MARKS.iter().filter(|(name, ..)| names.contains(name)).map(|(_, letter, _)| letter).collect()
+}
+
+/// A text with its letters, as tables have it.
+pub(crate) fn marked(text: String, letters: &str) -> String {
+    if letters.is_empty() { text } else { format!("{text} ({letters})") }
+}
+
+/// What these letters stand for: `(o) overloaded, (s) not steady`; nothing if there are none.
+pub(crate) fn legend<'a>(letters: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let there: String = letters.into_iter().collect();
+    let told: Vec<String> = MARKS
+        .iter()
+        .filter(|(_, letter, _)| there.contains(*letter))
+        .map(|(_, letter, what)| format!("({letter}) {what}"))
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}

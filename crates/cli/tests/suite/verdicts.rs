@@ -131,3 +131,36 @@ fn what_is_required_and_not_so_is_exit_code_3() {
         wordline(&["compare", &out, "--require", wrong]).fails(2, &["--require: found", says]);
     }
 }
+
+/// Results side by side are marked as a sweep's cells are, in text, Markdown and CSV.
+#[test]
+fn compared_results_are_marked_and_their_problems_told() {
+    let place = folder("verdicts-compared");
+    let of = |name: &str, rate: &str| {
+        let out = place.join(name).display().to_string();
+        let load = ["run", "--drive", "m64", "--synthetic", "uniform", "--requests", "20000", "--rate", rate];
+        let past = ["--precondition", "fill=100", "--read-percent", "100", "--name", name, "--out", &out];
+        wordline(&[&load[..], &past, &["--set", "nand.geometry.blocks_per_plane=64"]].concat()).ok();
+        out
+    };
+    let (calm, fast) = (of("calm", "1000"), of("fast", "3000000"));
+    let pair = wordline(&["compare", &calm, &fast]).ok().out;
+    let head = pair.lines().next().unwrap();
+    assert!(head.contains("calm") && !head.contains("calm (") && head.contains("fast (o)"), "{pair}");
+    assert!(pair.contains("\nMarked runs are (o) overloaded.\n"), "{pair}");
+    assert!(pair.contains("\nfast: overloaded: "), "{pair}");
+    let alone = wordline(&["compare", &calm]).ok().out;
+    assert!(!alone.contains("Marked runs"), "{alone}");
+    let markdown = wordline(&["compare", &calm, &fast, "--markdown"]).ok().out;
+    assert!(markdown.contains("| fast (o) |") && markdown.contains("\nMarked runs are (o)"), "{markdown}");
+    let csv = wordline(&["compare", &calm, &fast, "--csv", "-"]).ok().out;
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(
+        lines[0].ends_with(",problems") && lines[1].ends_with(',') && lines[2].ends_with(",overloaded"),
+        "{csv}"
+    );
+    let many = wordline(&["compare", &calm, &fast, &fast, &fast, &fast]).ok().out;
+    assert_eq!(many.lines().filter(|line| line.contains("(o)")).count(), 5, "{many}");
+    let chosen = wordline(&["compare", &calm, &fast, "--keys", "read_latency_p99"]).ok().out;
+    assert!(chosen.contains("Marked runs are (o)"), "{chosen}");
+}

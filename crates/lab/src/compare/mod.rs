@@ -6,6 +6,7 @@ mod rows;
 
 use crate::csv::Csv;
 use crate::number::{digits, duration};
+use crate::problem::{legend, letters, marked};
 use crate::result::RunResult;
 use crate::table::{NONE, grid, title};
 use keys::{Key, differing, in_force, named, natural, told_apart};
@@ -247,11 +248,23 @@ impl Comparison {
         if self.results.len() <= COLUMNS_MAX && has_room() {
             return self.columns();
         }
-        let mut text = self.opening() + "\n" + &Rows::new(self).text();
+        let mut text = self.opening() + "\n" + &Rows::new(self).text() + &self.footnote();
         if !self.has_choice() {
             text.push_str(&self.remarks());
         }
         text
+    }
+
+    /// The letters behind a result's name.
+    fn marks(result: &RunResult) -> String {
+        letters(result.problems.iter().map(|problem| problem.name.as_str()))
+    }
+
+    /// What they mean; nothing without any.
+    fn footnote(&self) -> String {
+        let marks: Vec<String> = self.results.iter().map(Comparison::marks).collect();
+        let legend = legend(marks.iter().map(String::as_str));
+        legend.map_or(String::new(), |legend| format!("\nMarked runs are {legend}.\n"))
     }
 
     /// What is compared, and with what.
@@ -280,9 +293,9 @@ impl Comparison {
     /// As tables of Markdown.
     pub fn markdown(&self) -> String {
         if self.results.len() > COLUMNS_MAX {
-            return Rows::new(self).markdown();
+            return Rows::new(self).markdown() + &self.footnote();
         }
-        let mut text = markdown(&self.metric_rows(), 1);
+        let mut text = markdown(&self.metric_rows(), 1) + &self.footnote();
         let keys = self.key_rows();
         if keys.len() > 1 {
             text.push_str(&format!("\n{}", markdown(&keys, 1)));
@@ -295,7 +308,8 @@ impl Comparison {
         let (metrics, keys) = (self.metrics(), || self.apart.iter().chain(&self.following));
         let head =
             keys().map(|key| key.name.as_str()).chain(metrics.iter().map(|metric| metric.key.as_str()));
-        let mut csv = Csv::new(&["run"].into_iter().chain(head).collect::<Vec<_>>());
+        let head = ["run"].into_iter().chain(head).chain(["problems"]);
+        let mut csv = Csv::new(&head.collect::<Vec<_>>());
         for (number, result) in self.results.iter().enumerate() {
             let mut row = vec![title(result).to_owned()];
             row.extend(
@@ -304,6 +318,8 @@ impl Comparison {
             row.extend(
                 metrics.iter().map(|metric| (metric.value)(result).map_or(String::new(), |x| x.to_string())),
             );
+            let problems: Vec<&str> = result.problems.iter().map(|problem| problem.name.as_str()).collect();
+            row.push(problems.join(" "));
             csv.row(&row);
         }
         csv.into_text()
@@ -319,7 +335,7 @@ impl Comparison {
         let order = self.baseline_first();
         for &number in &order {
             let result = &self.results[number];
-            head.push(title(result).to_owned());
+            head.push(marked(title(result).to_owned(), &Comparison::marks(result)));
             // A word is enough here; each result's own table has the whole reason.
             ended.push(result.ended.split(':').next().unwrap_or_default().to_owned());
             if number != self.baseline {
@@ -363,7 +379,7 @@ impl Comparison {
 
     /// A column for each result.
     fn columns(&self) -> String {
-        let mut text = grid(&self.metric_rows());
+        let mut text = grid(&self.metric_rows()) + &self.footnote();
         if self.has_choice() {
             let keys = self.key_rows();
             return if keys.len() > 1 { format!("{text}\n{}", grid(&keys)) } else { text };
@@ -398,12 +414,15 @@ impl Comparison {
         text
     }
 
-    /// How runs ended that did not complete, and remarks: those that say the same of several results are told once.
+    /// How runs ended that did not complete, other problems, and remarks: what says the same of several results is told
+    /// once.
     fn remarks(&self) -> String {
         let mut told: Vec<(String, String, Vec<&str>)> = Vec::new();
         for result in &self.results {
             let ended = (!result.is_complete()).then(|| format!("ended early ({})", result.ended));
-            for remark in ended.iter().chain(&result.remarks) {
+            let problems = result.problems.iter().filter(|problem| problem.name != "incomplete");
+            let problems = problems.map(|problem| &problem.text);
+            for remark in ended.iter().chain(problems).chain(&result.remarks) {
                 let shape = shape(remark);
                 match told.iter_mut().find(|(other, ..)| *other == shape) {
                     Some((.., names)) => names.push(title(result)),

@@ -3,6 +3,7 @@
 use super::Comparison;
 use super::keys::Key;
 use super::metrics::Metric;
+use crate::problem::marked;
 use crate::table::{NONE, title};
 
 /// Columns of a terminal.
@@ -90,7 +91,8 @@ impl<'a> Rows<'a> {
             }
             keys => (None, keys),
         };
-        let names = of.results.iter().map(|result| shortened(title(result), NAME_MAX)).collect();
+        let name = |result| marked(shortened(title(result), NAME_MAX), &Comparison::marks(result));
+        let names = of.results.iter().map(name).collect();
         let mut columns = vec![Column::new(vec!["run".to_owned()], names)];
         for key in keys.iter().take(if is_asked { usize::MAX } else { KEYS_MAX }) {
             let cells = (0..of.results.len()).map(|result| value(key, result)).collect();

@@ -5,21 +5,13 @@
 
 mod require;
 
+use crate::problem::MARKS;
 pub use crate::problem::Problem;
 pub use require::{Requirements, WrongRequirement};
 
 use crate::number::count;
 use crate::regimes;
 use crate::result::RunResult;
-
-/// All kinds of them with the letter that marks them in tables, and what it stands for; the most serious first.
-pub(crate) const MARKS: [(&str, char, &str); 5] = [
-    ("incomplete", 'i', "ended early"),
-    ("failed_requests", 'f', "with failed requests"),
-    ("overloaded", 'o', "overloaded"),
-    ("several_regimes", 'r', "of several regimes"),
-    ("not_steady", 's', "not steady"),
-];
 
 /// How many of some results have each kind of problem, in words: `27 of 81 overloaded, 35 not steady`; `None` if none
 /// has one.

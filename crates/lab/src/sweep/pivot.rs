@@ -6,7 +6,7 @@ use crate::csv::Csv;
 use crate::number::digits;
 use crate::plot::grouped::{Group, grouped};
 use crate::plot::{Line, Lines, Plot};
-use crate::problems::MARKS;
+use crate::problem::{legend, letters, marked};
 use crate::table::{NONE, aligned};
 use ssd::config::{control_escape, is_control};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,9 +88,7 @@ impl Pivot {
             heads.iter().map(one).collect()
         };
         let across = shown(&columns, &across).into_iter().map(|values| values.join(", ")).collect();
-        let letters = |of: &BTreeSet<String>| {
-            MARKS.iter().filter(|(name, ..)| of.contains(*name)).map(|(_, letter, _)| letter).collect()
-        };
+        let letters = |of: &BTreeSet<String>| letters(of.iter().map(String::as_str));
         let marks = marks.iter().map(|row| row.iter().map(letters).collect()).collect();
         Pivot { metric: metric.to_owned(), down: shown(&rows, &down), across, rows, columns, cells, marks }
     }
@@ -158,9 +156,9 @@ impl Pivot {
 
     /// All cells with their heads, and with marks where their runs have problems.
     fn table(&self) -> Vec<Vec<String>> {
-        let marked = |(of, marks): (&Option<Interval>, &String)| match (of, marks.as_str()) {
-            (None, _) | (_, "") => cell(of),
-            (Some(_), marks) => format!("{} ({marks})", cell(of)),
+        let marked = |(of, marks): (&Option<Interval>, &String)| match of {
+            None => cell(of),
+            Some(_) => marked(cell(of), marks),
         };
         let row = |at: usize| -> Vec<String> {
             let cells = self.cells[at].iter().zip(&self.marks[at]).map(marked);
@@ -171,13 +169,8 @@ impl Pivot {
 
     /// What the marks in its cells mean; nothing without marks.
     fn footnote(&self) -> Option<String> {
-        let is_there = |letter: char| self.marks.iter().flatten().any(|marks| marks.contains(letter));
-        let told: Vec<String> = MARKS
-            .iter()
-            .filter(|(_, letter, _)| is_there(*letter))
-            .map(|(_, letter, what)| format!("({letter}) {what}"))
-            .collect();
-        (!told.is_empty()).then(|| format!("Some or all runs of a cell are {}.", told.join(", ")))
+        let legend = legend(self.marks.iter().flatten().map(String::as_str))?;
+        Some(format!("Some or all runs of a cell are {legend}."))
     }
 
     /// As aligned text; columns for which a terminal has no room follow below, with the rows' heads again.
