@@ -218,11 +218,13 @@ impl BufferWork {
 }
 
 impl EraseCount {
-    fn of(drive: &ssd::Drive) -> Self {
-        let wear = drive.health().wear;
+    fn of(facts: &Facts<'_>, erases: u64) -> Self {
+        let wear = facts.drive.health().wear;
         let mean = ratio(wear.total as f64, f64::from(wear.blocks)).unwrap_or(0.0);
         let (min, max, total) = (wear.min, wear.max, wear.total);
-        EraseCount { min, mean, max, total, blocks: wear.blocks, retired: wear.retired }
+        // What was there before is in all other counts.
+        let of_run = ratio(erases as f64, facts.config.geometry.blocks() as f64).unwrap_or(0.0);
+        EraseCount { min, mean, of_run, max, total, blocks: wear.blocks, retired: wear.retired }
     }
 }
 
@@ -381,13 +383,13 @@ impl RunResult {
             breakdown_ns: TimeSpent::of(meter),
             write_amplification: amplification(meter, &flash, flash.bytes_programmed.sum()),
             write_amplification_by_cause: by_cause(meter, &flash),
+            erase_count: EraseCount::of(facts, flash.erases.sum()),
             flash,
             ftl: FtlWork::of(&stats, drive, config),
             buffer: BufferWork::of(&stats),
             host: HostWork::of(&stats, config),
             wearing_weight: WearingWeight::of(&stats, config),
             counters: stats.counters().map(|(counter, count)| (counter.key.to_owned(), count)).collect(),
-            erase_count: EraseCount::of(drive),
             utilisation: Utilisation::of(&stats),
             drive: DriveSize::of(facts),
             versions: facts.versions.cloned(),

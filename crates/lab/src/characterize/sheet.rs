@@ -86,7 +86,7 @@ impl Deref for Sheet {
 
 /// A curve.
 pub(super) fn line(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Line {
-    Line { name: name.into(), points: points.into_iter().collect() }
+    Line::new(name, points.into_iter().collect())
 }
 
 impl Sheet {

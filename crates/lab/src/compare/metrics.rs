@@ -144,6 +144,7 @@ fn of_all() -> Vec<Metric> {
     }
     all.extend([
         metric("erase count mean", digits, |r| Some(r.erase_count.mean)),
+        metric("erase count of run", digits, |r| Some(r.erase_count.of_run)),
         metric("erase count max", digits, |r| Some(f64::from(r.erase_count.max))),
     ]);
     all.extend(of_parts());

@@ -30,7 +30,8 @@ use workload::{AddressPolicy, Prepared, Problem, Spec, WorkloadError};
 pub const FOREIGN: &[&str] = &["workload", "run", "policy", "pinned"];
 
 /// The same of a file of a sweep.
-const FOREIGN_IN_SWEEPS: &[&str] = &["workload", "run", "policy", "pinned", "sweep", "grid", "zip", "sample"];
+const FOREIGN_IN_SWEEPS: &[&str] =
+    &["workload", "run", "policy", "pinned", "sweep", "grid", "zip", "sample", "labels"];
 
 /// The drive that is used if nothing names another.
 pub const DEFAULT_DRIVE: &str = "client_tlc";

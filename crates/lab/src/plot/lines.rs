@@ -12,6 +12,46 @@ pub(crate) struct Line {
     pub name: String,
     /// Points, from left to right.
     pub points: Vec<(f64, f64)>,
+    /// What was measured at each of the points; empty of a curve that is no line between a few measurements.
+    pub measured: Vec<Measured>,
+}
+
+/// How sure a value is that was measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    /// Half the width of its confidence interval, if it has one.
+    pub half_width: Option<f64>,
+    /// Of how many runs it is the mean.
+    pub runs: usize,
+    /// Letters of their problems.
+    pub problems: String,
+}
+
+impl Measured {
+    /// The last cells of its row in a plot's numbers, behind the value.
+    pub fn cells(&self) -> [String; 3] {
+        let half = self.half_width.map_or(String::new(), |half| half.to_string());
+        [half, self.runs.to_string(), self.problems.clone()]
+    }
+
+    /// What heads these cells.
+    pub const HEAD: [&str; 3] = ["half_width", "runs", "problems"];
+}
+
+impl Line {
+    /// A curve through points.
+    pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Line { name: name.into(), points, measured: Vec::new() }
+    }
+
+    /// The intervals of its points: their x, and both ends.
+    fn intervals(&self) -> impl Iterator<Item = (f64, f64, f64)> {
+        let of = |((x, y), measured): (&(f64, f64), &Measured)| {
+            let half = measured.half_width.filter(|half| *half > 0.0)?;
+            Some((*x, y - half, y + half))
+        };
+        self.points.iter().zip(&self.measured).filter_map(of)
+    }
 }
 
 /// A plot of curves. Both axes hold 0 and all points.
@@ -38,10 +78,16 @@ impl Lines<'_> {
     }
 
     pub fn plot_over(&self, across: &Across) -> Plot {
-        let mut data = Csv::new(&["curve", "x", "y"]);
+        let is_measured = self.lines.iter().any(|line| !line.measured.is_empty());
+        let more: &[&str] = if is_measured { &Measured::HEAD } else { &[] };
+        let mut data = Csv::new(&[&["curve", "x", "y"], more].concat());
         for line in self.lines {
-            for (x, y) in &line.points {
-                data.row(&[line.name.as_str(), &x.to_string(), &y.to_string()]);
+            for (at, (x, y)) in line.points.iter().enumerate() {
+                let mut row = vec![line.name.clone(), x.to_string(), y.to_string()];
+                if is_measured {
+                    row.extend(line.measured.get(at).cloned().unwrap_or_default().cells());
+                }
+                data.row(&row);
             }
         }
         Plot::new(self.picture(across), data, self.shows())
@@ -57,7 +103,8 @@ impl Lines<'_> {
             self.lines.iter().enumerate().filter(|(_, line)| !line.points.is_empty()).collect();
         let points = || drawn.iter().flat_map(|(_, line)| &line.points);
         let columns = Numbers::linear(points().map(|(x, _)| *x));
-        let rows = Numbers::linear(points().map(|(_, y)| *y));
+        let ends = drawn.iter().flat_map(|(_, line)| line.intervals()).flat_map(|(_, low, high)| [low, high]);
+        let rows = Numbers::linear(points().map(|(_, y)| *y).chain(ends));
         let share = |x: f64| match across {
             Across::Linear => columns.share(x),
             Across::Log(marks) => {
@@ -85,7 +132,14 @@ impl Lines<'_> {
         let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
         for (number, line) in &drawn {
             let place = |(x, y): &(f64, f64)| frame.place(share(*x), rows.share(*y));
-            let points = line.points.iter().map(place).collect();
+            let points: Vec<_> = line.points.iter().map(place).collect();
+            let intervals = line.intervals().map(|(x, low, high)| [place(&(x, low)), place(&(x, high))]);
+            for ends in intervals.collect::<Vec<_>>() {
+                frame.picture.interval(ends, colour(*number));
+            }
+            if !line.measured.is_empty() {
+                points.iter().for_each(|point| frame.picture.dot(*point, colour(*number)));
+            }
             frame.picture.curve(points, colour(*number), false);
         }
         frame.picture
@@ -98,8 +152,7 @@ mod tests {
 
     #[test]
     fn a_curve_without_points_is_not_in_the_legend() {
-        let line =
-            |name: &str, points: &[(f64, f64)]| Line { name: name.to_owned(), points: points.to_vec() };
+        let line = |name: &str, points: &[(f64, f64)]| Line::new(name, points.to_vec());
         let lines =
             [line("drawn", &[(0.0, 1.0), (2.0, -3.0)]), line("bare", &[]), line("dot", &[(1.0, 1.0)])];
         let plot = Lines { up: "bits a sector", across: "K cycles", lines: &lines }.plot();
@@ -113,9 +166,30 @@ mod tests {
         assert!(none.svg().contains("nothing to show"));
     }
 
+    /// A dot for each, a line with two ends where it has an interval, within the frame, and the numbers beside them.
+    #[test]
+    fn what_was_measured_has_dots_and_intervals() {
+        let measured = [Some(2.0), None, Some(0.0)].map(|half_width| Measured {
+            half_width,
+            runs: 3,
+            ..Measured::default()
+        });
+        let line =
+            Line { measured: measured.to_vec(), ..Line::new("a", vec![(0.0, 9.0), (1.0, 5.0), (2.0, 4.0)]) };
+        let plain = Line::new("a", line.points.clone());
+        let of = |line: Line| Lines { up: "y", across: "x", lines: &[line] }.plot();
+        let (bare, plot) = (of(plain), of(line));
+        let count = |plot: &Plot, what: &str| plot.svg().matches(what).count();
+        assert_eq!((count(&bare, "<circle"), count(&plot, "<circle")), (0, 3));
+        // One interval has three lines; the axis has as many marks as before, or some more.
+        assert!(count(&plot, "<line") >= count(&bare, "<line") + 3);
+        assert!(plot.svg().contains("\"12\"") && !bare.svg().contains("\"12\""), "the axis holds 9 + 2");
+        assert_eq!(plot.csv(), "curve,x,y,half_width,runs,problems\na,0,9,2,3,\na,1,5,,3,\na,2,4,0,3,\n");
+    }
+
     #[test]
     fn there_is_nothing_in_zeros_and_single_points() {
-        let line = |points: &[(f64, f64)]| Line { name: "a".to_owned(), points: points.to_vec() };
+        let line = |points: &[(f64, f64)]| Line::new("a", points.to_vec());
         let of = |lines: &[Line]| !Lines { up: "y", across: "x", lines }.plot().files("stem").is_empty();
         let nothing =
             [line(&[]), line(&[(1.0, 2.0)]), line(&[(0.0, 0.0), (1.0, 0.0)]), line(&[(1.0, 2.0); 2])];

@@ -30,7 +30,7 @@ use ssd::flash::op::Cause;
 
 pub(crate) use latency::{latency, steps};
 use lines::Across;
-pub(crate) use lines::{Line, Lines};
+pub(crate) use lines::{Line, Lines, Measured};
 pub(crate) use retries::retries;
 pub(crate) use versions::versions;
 pub(crate) use victims::victims;

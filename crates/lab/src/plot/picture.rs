@@ -84,6 +84,20 @@ impl Picture {
         });
     }
 
+    /// The mark of a value that was measured.
+    pub fn dot(&mut self, at: Point, colour: &'static str) {
+        self.shapes.push(Shape::Dot { at, colour });
+    }
+
+    /// An upright interval, from one end to the other, with a short line across each.
+    pub fn interval(&mut self, ends: [Point; 2], colour: &'static str) {
+        const CAP: f64 = 3.0;
+        self.line(ends[0], ends[1], colour);
+        for (x, y) in ends {
+            self.line((x - CAP, y), (x + CAP, y), colour);
+        }
+    }
+
     /// A filled box; `hint` is shown where the pointer rests on it.
     pub fn rect(&mut self, corner: Point, size: (f64, f64), colour: &'static str, hint: &str) {
         self.shapes.push(Shape::Rect { corner, size, colour, hint: escaped(hint).into_owned() });

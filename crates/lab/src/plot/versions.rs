@@ -10,7 +10,7 @@ pub(crate) fn versions(versions: &Versions) -> Plot {
         let Some(line) = &of.shown else { continue };
         for (what, units) in [("valid", &line.valid), ("invalid", &line.invalid)] {
             let points = line.writes.iter().zip(units).map(|(x, y)| (*x as f64, f64::from(*y)));
-            lines.push(Line { name: format!("{kind} file {}: {what}", line.file), points: points.collect() });
+            lines.push(Line::new(format!("{kind} file {}: {what}", line.file), points.collect()));
         }
     }
     Lines { up: "Data in flash (mapping units)", across: "Host writes (4-KiB units)", lines: &lines }.plot()

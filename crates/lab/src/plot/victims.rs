@@ -21,7 +21,7 @@ pub(crate) fn victims(results: &[RunResult]) -> Plot {
             points.push((live, share));
         }
         let copied = victims.copied().map(digits).unwrap_or_default();
-        lines.push(Line { name: format!("{}: mean {copied} units", title(result)), points });
+        lines.push(Line::new(format!("{}: mean {copied} units", title(result)), points));
     }
     let up = "CDF of victims of cleaning (fraction)";
     let plot = Lines { up, across: "Live data in a victim (fraction)", lines: &lines };

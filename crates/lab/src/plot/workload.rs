@@ -43,7 +43,7 @@ fn updates(analysis: &Analysis) -> Plot {
         }
         points.push((updates.pages, 100.0 * sum / updates.pages));
         let name = if *context == 0 { "others".to_owned() } else { format!("context {context:08x}") };
-        Some(Line { name: format!("{name}: {:.1} %", 100.0 * pages / updates.pages), points })
+        Some(Line::new(format!("{name}: {:.1} %", 100.0 * pages / updates.pages), points))
     };
     let lines: Vec<Line> = updates.by_pages().iter().take(CONTEXTS).filter_map(line).collect();
     Lines { up: "Share of all page rewrites (%)", across: "Page rewrites", lines: &lines }.plot()
@@ -58,7 +58,7 @@ fn miss_ratio(analysis: &Analysis) -> Plot {
             .cache_pages(STEPS)
             .chain([1 << last])
             .filter_map(|pages| Some(((pages * PAGE_BYTES) as f64, 100.0 * curve.at(pages)?)));
-        Line { name: name.to_owned(), points: points.collect() }
+        Line::new(name, points.collect())
     };
     let lines: Vec<Line> =
         ["all accesses", "reads", "writes"].into_iter().zip(&analysis.miss_ratio).map(line).collect();
@@ -86,15 +86,14 @@ fn rate(analysis: &Analysis, up: &'static str, of: [fn(&Bin) -> u64; 2], unit: f
     let lines: Vec<Line> = ["reads", "writes"]
         .into_iter()
         .zip(of)
-        .map(|(name, of)| Line { name: name.to_owned(), points: steps(of) })
+        .map(|(name, of)| Line::new(name, steps(of)))
         .filter(|line| line.points.iter().any(|(_, height)| *height > 0.0))
         .collect();
     Lines { up, across: "Time (s)", lines: &lines }.plot()
 }
 
 fn popularity(analysis: &Analysis) -> Plot {
-    let line =
-        |(name, popularity): (&str, &Popularity)| Line { name: name.to_owned(), points: popularity.curve() };
+    let line = |(name, popularity): (&str, &Popularity)| Line::new(name, popularity.curve());
     let found = &analysis.popularity;
     let lines: Vec<Line> =
         [("reads", &found.reads), ("writes", &found.writes)].into_iter().map(line).collect();
@@ -114,7 +113,7 @@ fn rewrites(analysis: &Analysis) -> Plot {
         sum += count;
         (times.in_unit(*ns), 100.0 * sum / all)
     });
-    let lines = [Line { name: "page writes to a page written before".to_owned(), points: points.collect() }];
+    let lines = [Line::new("page writes to a page written before", points.collect())];
     let (marks, unit) = times.marks();
     let across = format!("Time since the write before ({unit})");
     let lines = Lines { up: "CDF of page rewrites (%)", across: &across, lines: &lines };

@@ -140,9 +140,9 @@ impl Shown<'_> {
         };
         let mut places: Vec<(f64, &str)> = workloads.iter().filter_map(at).collect();
         places.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let line = |(name, label): &(&str, &str)| Line {
-            name: (*label).to_owned(),
-            points: places.iter().filter_map(|(x, at)| Some((*x, self.value(metric, name, at)?))).collect(),
+        let line = |(name, label): &(&str, &str)| {
+            let points = places.iter().filter_map(|(x, at)| Some((*x, self.value(metric, name, at)?)));
+            Line::new(*label, points.collect())
         };
         let lines: Vec<Line> = self.techniques().iter().map(line).collect();
         Lines { up: &self.up(metric).0, across: &self.figure.across, lines: &lines }.plot()
@@ -163,7 +163,7 @@ impl Shown<'_> {
                     (1, _) => self.label(workload),
                     _ => format!("{}, {label}", self.label(workload)),
                 };
-                lines.push(Line { name, points: study.measured.iter().filter_map(at).collect() });
+                lines.push(Line::new(name, study.measured.iter().filter_map(at).collect()));
             }
         }
         lines.retain(|line| !line.points.is_empty());
@@ -176,6 +176,7 @@ impl Shown<'_> {
         let group = |workload: &String| Group {
             name: self.label(workload),
             bars: techniques.iter().map(|(name, _)| self.value(metric, name, workload)).collect(),
+            half_widths: Vec::new(),
         };
         let mut groups: Vec<Group> = workloads.iter().map(group).collect();
         let mean = |number: usize| {
@@ -183,7 +184,7 @@ impl Shown<'_> {
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         };
         let means = (0..techniques.len()).map(mean).collect();
-        groups.push(Group { name: "mean".to_owned(), bars: means });
+        groups.push(Group { name: "mean".to_owned(), bars: means, half_widths: Vec::new() });
         let (up, column) = self.up(metric);
         let names: Vec<&str> = techniques.iter().map(|(_, label)| *label).collect();
         let mut data = Csv::new(&["workload", "technique", &column]);

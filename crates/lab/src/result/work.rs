@@ -198,6 +198,9 @@ pub struct EraseCount {
     pub min: u32,
     /// Mean erase count.
     pub mean: f64,
+    /// Mean erases of a block during the measurement alone.
+    #[serde(default)]
+    pub of_run: f64,
     /// Highest erase count.
     pub max: u32,
     /// Sum of all erase counts.

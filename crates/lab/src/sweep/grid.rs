@@ -1,6 +1,8 @@
 //! Sweep files: a configuration with tables that say which of its keys vary, and how.
 
+use super::baseline::Baseline;
 use super::error::SweepError;
+use super::labels::Labels;
 use super::sample;
 use super::tables::{Leaf, Source, Table};
 use crate::compare::scalar_keys;
@@ -11,7 +13,7 @@ use std::path::Path;
 use toml::de::DeTable;
 
 /// Tables of a sweep file that are not of the drive, the run or the workload.
-pub const TABLES: [&str; 4] = ["sweep", "grid", "zip", "sample"];
+pub const TABLES: [&str; 5] = ["sweep", "grid", "zip", "sample", "labels"];
 /// The most runs of a sweep.
 pub const RUNS_MAX: u64 = 1_000_000;
 
@@ -28,6 +30,10 @@ pub struct Sweep {
     pub columns: Vec<String>,
     /// Metrics to be shown; empty if the file names none.
     pub metrics: Vec<String>,
+    /// What tables call things.
+    pub labels: Labels,
+    /// What all points are compared with; empty if the file names nothing.
+    pub baseline: Baseline,
     /// Drives are aged as the file has them, without what varies and can change on an aged drive; else each as it is
     /// itself.
     pub ages_base: bool,
@@ -121,7 +127,7 @@ impl Sweep {
         let file = DeTable::parse(text).map_err(|error| {
             source.wrong(error.span().map_or(0, |span| span.start), "", error.message(), "TOML")
         })?;
-        let [head, grid, zip, sample] = TABLES.map(|name| Table::of(&source, file.get_ref(), name));
+        let [head, grid, zip, sample, labels] = TABLES.map(|name| Table::of(&source, file.get_ref(), name));
         let head = head?;
         let mut sweep = head.as_ref().map_or_else(|| Ok(Sweep::empty()), Sweep::read)?;
         let mut keys = Keys { source: &source, at: BTreeMap::new(), varied: Vec::new() };
@@ -151,6 +157,13 @@ impl Sweep {
         if let Some(table) = head {
             sweep.check_layout(&table)?;
             sweep.check_metrics(&table)?;
+            let allowed = "values of varied keys, such as { ftl.gc_victim.policy = \"greedy\" }";
+            if let Some(baseline) = table.table("baseline", allowed)? {
+                sweep.baseline = Baseline::read(&baseline, &sweep.values())?;
+            }
+        }
+        if let Some(table) = labels? {
+            sweep.labels = Labels::read(&table, &sweep.values())?;
         }
         Ok(sweep)
     }
@@ -162,6 +175,8 @@ impl Sweep {
             rows: Vec::new(),
             columns: Vec::new(),
             metrics: Vec::new(),
+            labels: Labels::default(),
+            baseline: Baseline::default(),
             ages_base: false,
             varied: Vec::new(),
             axes: Vec::new(),
@@ -171,7 +186,7 @@ impl Sweep {
     }
 
     fn read(table: &Table<'_>) -> Result<Self, SweepError> {
-        table.only(&["repeats", "seed", "rows", "columns", "metrics", "age_with"])?;
+        table.only(&["repeats", "seed", "rows", "columns", "metrics", "baseline", "age_with"])?;
         Ok(Sweep {
             ages_base: table.is_second("age_with", ["each", "base"])?,
             repeats: table.whole("repeats", 1, RUNS_MAX)?.unwrap_or(1) as u32,
@@ -198,6 +213,18 @@ impl Sweep {
         }
         axis.values = values.into_iter().map(Texts::from_iter).collect();
         Ok(axis)
+    }
+
+    /// The varied keys with the values that each has.
+    fn values(&self) -> Vec<(String, Vec<String>)> {
+        let of = |key: &String| {
+            let axis = self.axes.iter().find_map(|axis| {
+                let at = axis.keys.iter().position(|other| other == key)?;
+                Some((0..axis.steps()).map(|step| axis.values[at].at(step).to_owned()).collect())
+            });
+            (key.clone(), axis.unwrap_or_default())
+        };
+        self.varied.iter().map(of).collect()
     }
 
     /// How many runs there are.

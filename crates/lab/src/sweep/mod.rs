@@ -1,9 +1,11 @@
 //! Sweeps: one file that stands for many runs, and tables of what they measured.
 
+mod baseline;
 mod error;
 mod folder;
 pub mod grid;
 pub mod interval;
+mod labels;
 mod outcome;
 pub mod pivot;
 mod plan;

@@ -1,11 +1,12 @@
 //! Pivot tables: a metric over the keys that were varied.
 
 use super::interval::Interval;
+use super::labels::Labels;
 use crate::compare::markdown;
 use crate::csv::Csv;
 use crate::number::digits;
 use crate::plot::grouped::{Group, grouped};
-use crate::plot::{Line, Lines, Plot};
+use crate::plot::{Line, Lines, Measured, Plot};
 use crate::problem::{legend, letters, marked};
 use crate::table::{NONE, aligned};
 use ssd::config::{control_escape, is_control};
@@ -22,8 +23,8 @@ const COLUMNS_MAX: usize = 12;
 pub struct Row {
     /// Varied keys and their values in TOML, in the sweep's order.
     pub varied: Vec<(String, String)>,
-    /// For each metric the values of all repeats, in the metric's unit.
-    pub values: BTreeMap<String, Vec<f64>>,
+    /// For each metric the values of its repeats, by their numbers, in the units of `result.json`.
+    pub values: BTreeMap<String, Vec<(u32, f64)>>,
     /// Names of the problems that any of the repeats has ([`crate::problems`]).
     pub problems: BTreeSet<String>,
 }
@@ -36,6 +37,28 @@ impl Row {
     fn values_of(&self, keys: &[String]) -> Vec<&str> {
         keys.iter().map(|key| self.value(key)).collect()
     }
+}
+
+/// A number that is shown of each point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// Its key in rows.
+    pub key: String,
+    /// What tables and figures call it, with its unit.
+    pub title: String,
+    /// What its values are divided by for that unit.
+    pub unit: f64,
+}
+
+/// What makes a table of points.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    /// Keys down the side.
+    pub rows: &'a [String],
+    /// Keys across the top.
+    pub columns: &'a [String],
+    /// What keys and values are called.
+    pub labels: &'a Labels,
 }
 
 /// A value as a place on an axis.
@@ -61,8 +84,8 @@ pub struct Pivot {
 impl Pivot {
     /// Of all points. A key that varies and is in neither list goes to the rows, so that nothing is averaged but
     /// repeats; if no columns are asked for, the last key with which the table has no holes makes them.
-    pub fn new(from: &[Row], rows: &[String], columns: &[String], metric: &str) -> Self {
-        let (rows, columns) = layout(from, rows, columns);
+    pub fn new(from: &[Row], of: Layout<'_>, measure: &Measure) -> Self {
+        let (rows, columns) = layout(from, of.rows, of.columns);
         let (down, across) = (distinct(from, &rows), distinct(from, &columns));
         let place = |of: &[Vec<&str>]| -> BTreeMap<Vec<String>, usize> {
             let owned = |values: &Vec<&str>| values.iter().map(|value| (*value).to_owned()).collect();
@@ -77,12 +100,14 @@ impl Pivot {
                 places.get(&values).copied().unwrap_or_default()
             };
             let (row_at, column_at) = (at(&at_row, &rows), at(&at_column, &columns));
-            samples[row_at][column_at].extend(row.values.get(metric).into_iter().flatten());
+            let values = row.values.get(&measure.key).into_iter().flatten();
+            samples[row_at][column_at].extend(values.map(|(_, value)| value / measure.unit));
             marks[row_at][column_at].extend(row.problems.iter().cloned());
         }
         let cells = samples.iter().map(|row| row.iter().map(|cell| Interval::of(cell)).collect()).collect();
         let shown = |keys: &[String], heads: &[Vec<&str>]| -> Vec<Vec<String>> {
-            let names: Vec<BTreeMap<&str, String>> = keys.iter().map(|key| names(from, key)).collect();
+            let names: Vec<BTreeMap<&str, String>> =
+                keys.iter().map(|key| names(from, key, of.labels)).collect();
             let one =
                 |head: &Vec<&str>| head.iter().zip(&names).map(|(value, of)| of[value].clone()).collect();
             heads.iter().map(one).collect()
@@ -90,7 +115,13 @@ impl Pivot {
         let across = shown(&columns, &across).into_iter().map(|values| values.join(", ")).collect();
         let letters = |of: &BTreeSet<String>| letters(of.iter().map(String::as_str));
         let marks = marks.iter().map(|row| row.iter().map(letters).collect()).collect();
-        Pivot { metric: metric.to_owned(), down: shown(&rows, &down), across, rows, columns, cells, marks }
+        let down = shown(&rows, &down);
+        let called = |keys: Vec<String>| match keys.iter().any(|key| of.labels.get(key).is_some()) {
+            true => keys.iter().map(|key| of.labels.of(key).to_owned()).collect(),
+            false => keys,
+        };
+        let (rows, columns) = (called(rows), called(columns));
+        Pivot { metric: measure.title.clone(), down, across, rows, columns, cells, marks }
     }
 
     /// What the table shows, in one line.
@@ -113,39 +144,53 @@ impl Pivot {
     /// As a figure: curves over the one key down the side, if its values are numbers; else bars in groups.
     pub fn plot(&self) -> Plot {
         let name = |at: usize| self.across.get(at).filter(|name| !name.is_empty()).unwrap_or(&self.metric);
-        let names: Vec<&str> = (0..self.across.len()).map(|at| name(at).as_str()).collect();
+        let names = apart((0..self.across.len()).map(|at| name(at).clone()).collect());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let places: Option<Vec<f64>> = match self.rows.as_slice() {
             [_] => self.down.iter().map(|head| place(&head[0])).collect(),
             _ => None,
         };
         let mean = |row: usize, column: usize| self.cells[row][column].map(|cell| cell.mean);
-        let heads: Vec<String> = self.down.iter().map(|head| head.join(", ")).collect();
+        let heads = apart(self.down.iter().map(|head| head.join(", ")).collect());
         let keys = short(&self.rows).join(", ");
         if let Some(places) = places.filter(|places| places.len() > 2) {
             let line = |(column, name): (usize, &&str)| {
-                let point = |(row, x): (usize, &f64)| Some((*x, mean(row, column)?));
-                let mut points: Vec<(f64, f64)> = places.iter().enumerate().filter_map(point).collect();
-                points.sort_by(|a, b| a.0.total_cmp(&b.0));
-                Line { name: (*name).to_owned(), points }
+                let point =
+                    |(row, x): (usize, &f64)| Some(((*x, mean(row, column)?), self.measured(row, column)));
+                let mut points: Vec<_> = places.iter().enumerate().filter_map(point).collect();
+                points.sort_by(|(a, _), (b, _)| a.0.total_cmp(&b.0));
+                let (points, measured) = points.into_iter().unzip();
+                Line { name: (*name).to_owned(), points, measured }
             };
             let lines: Vec<Line> = names.iter().enumerate().map(line).collect();
             return Lines { up: &self.metric, across: &keys, lines: &lines }.plot();
         }
-        let mut data = Csv::new(&["row", "column", "mean", "half_width", "runs", "problems"]);
+        let mut data = Csv::new(&[&["row", "column", "mean"], &Measured::HEAD[..]].concat());
         let mut groups = Vec::new();
         for (row, head) in heads.iter().enumerate() {
             let bars: Vec<Option<f64>> = (0..names.len()).map(|column| mean(row, column)).collect();
-            for (column, cell) in self.cells[row].iter().enumerate() {
-                let Some(cell) = cell else { continue };
-                let half = cell.half_width.map_or(String::new(), |half| half.to_string());
-                let marks = &self.marks[row][column];
-                data.row(&[head, names[column], &cell.mean.to_string(), &half, &cell.n.to_string(), marks]);
+            for (column, mean) in bars.iter().enumerate() {
+                let Some(mean) = mean else { continue };
+                let cells = [head.clone(), names[column].to_owned(), mean.to_string()];
+                data.row(&[&cells[..], &self.measured(row, column).cells()].concat());
             }
-            groups.push(Group { name: head.clone(), bars });
+            let half_widths = (0..names.len()).map(|column| self.measured(row, column).half_width).collect();
+            groups.push(Group { name: head.clone(), bars, half_widths });
         }
         let values = groups.iter().flat_map(|group| &group.bars).flatten();
         let shows = values.filter(|value| **value != 0.0).count() > 1;
         Plot::new(grouped(&keys, self.metric.clone(), &names, &groups), data, shows)
+    }
+
+    /// How sure a cell is.
+    fn measured(&self, row: usize, column: usize) -> Measured {
+        let problems = self.marks[row][column].clone();
+        let of = |cell: Interval| Measured {
+            half_width: cell.half_width,
+            runs: cell.n,
+            problems: problems.clone(),
+        };
+        self.cells[row][column].map(of).unwrap_or_default()
     }
 
     /// The head, with the row keys in it.
@@ -206,15 +251,17 @@ impl Pivot {
         format!("{}\n\n{}{note}", self.title(), markdown(&self.table(), self.rows.len()))
     }
 
-    /// As a `tabular` of LaTeX with the rules of the package `booktabs`, under a comment that says what it shows.
-    pub fn latex(&self) -> String {
+    /// As a `table` of LaTeX with the rules of the package `booktabs`, with a caption that says what it shows, and the
+    /// label `tab:NAME`.
+    pub fn latex(&self, name: &str) -> String {
         let table = self.table();
         let (left, right) = (self.rows.len(), table[0].len() - self.rows.len());
         let line = |row: &Vec<String>| {
             let cells: Vec<String> = row.iter().map(|cell| escaped(cell)).collect();
             format!("{} \\\\\n", cells.join(" & "))
         };
-        let mut text = format!("% {}\n\\begin{{tabular}}{{", self.title());
+        let mut text = format!("\\begin{{table}}\n\\centering\n\\caption{{{}.}}\n", escaped(&self.title()));
+        text.push_str(&format!("\\label{{tab:{name}}}\n\\begin{{tabular}}{{"));
         text.push_str(&format!("{}{}}}\n\\toprule\n", "l".repeat(left), "r".repeat(right)));
         if !self.columns.is_empty() {
             let keys = escaped(&self.columns.join(", "));
@@ -232,7 +279,7 @@ impl Pivot {
                 escaped(&note)
             ));
         }
-        text + "\\end{tabular}\n"
+        text + "\\end{tabular}\n\\end{table}\n"
     }
 }
 
@@ -275,8 +322,9 @@ fn short(keys: &[String]) -> Vec<String> {
     if is_apart { names } else { keys.to_vec() }
 }
 
-/// What tables call the values of a key: without quotes, and of paths the last part, if these tell them apart.
-fn names<'a>(from: &'a [Row], key: &str) -> BTreeMap<&'a str, String> {
+/// What tables call the values of a key: as their labels say; else without quotes, and of paths the last part, if these
+/// tell them apart.
+fn names<'a>(from: &'a [Row], key: &str, labels: &Labels) -> BTreeMap<&'a str, String> {
     let values: BTreeSet<&str> = from.iter().map(|row| row.value(key)).collect();
     let plain = |value: &&'a str| match DeValue::parse(value) {
         Ok(parsed) => parsed.get_ref().as_str().unwrap_or(value).to_owned(),
@@ -287,11 +335,47 @@ fn names<'a>(from: &'a [Row], key: &str) -> BTreeMap<&'a str, String> {
         plain.rsplit('/').next().filter(|last| !last.is_empty()).map_or(plain.clone(), str::to_owned)
     };
     let named = |name: &dyn Fn(&&'a str) -> String| {
+        let name = |value: &&'a str| labels.get(&plain(value)).map_or_else(|| name(value), str::to_owned);
         let names: BTreeMap<&str, String> = values.iter().map(|value| (*value, name(value))).collect();
         (names.values().collect::<BTreeSet<_>>().len() == values.len()).then_some(names)
     };
     let as_written = || values.iter().map(|value| (*value, (*value).to_owned())).collect();
     named(&last).or_else(|| named(&plain)).unwrap_or_else(as_written)
+}
+
+/// Letters of a name that a figure has room for.
+const NAME_MAX: usize = 24;
+
+/// Names for a figure: if it has no room for one of them, all without the words that all begin or end with, so that
+/// what tells them apart is not what is cut.
+fn apart(names: Vec<String>) -> Vec<String> {
+    let length = |name: &String| name.chars().count();
+    let [Some(shortest), Some(longest)] = [names.iter().map(length).min(), names.iter().map(length).max()]
+    else {
+        return names;
+    };
+    if names.len() < 2 || longest <= NAME_MAX {
+        return names;
+    }
+    let letters: Vec<Vec<char>> = names.iter().map(|name| name.chars().collect()).collect();
+    let first = &letters[0];
+    // Up to where a word begins.
+    let is_alike = |at: &usize| letters.iter().all(|name| name[*at] == first[*at]);
+    let alike = (0..shortest).take_while(is_alike).count();
+    let head = (0..=alike).rev().find(|&at| at == 0 || !first[at - 1].is_alphanumeric()).unwrap_or(0);
+    let is_alike =
+        |back: &usize| letters.iter().all(|name| name[name.len() - back] == first[first.len() - back]);
+    let alike = (1..=shortest - head).take_while(is_alike).count();
+    let tail = (0..=alike)
+        .rev()
+        .find(|&back| back == 0 || !first[first.len() - back].is_alphanumeric())
+        .unwrap_or(0);
+    let dots = |cut: usize| if cut == 0 { "" } else { "..." };
+    let short = |name: &Vec<char>| {
+        let middle: String = name[head..name.len() - tail].iter().collect();
+        format!("{}{middle}{}", dots(head), dots(tail))
+    };
+    letters.iter().map(short).collect()
 }
 
 /// A mean with its interval; the mean alone of a single run.

@@ -176,6 +176,30 @@ impl<'a> Table<'a> {
         self.read(key, "a list of texts in quotes", read).map(Option::unwrap_or_default)
     }
 
+    /// Its texts, by their names.
+    pub fn texts_by_name(&self) -> Result<Vec<(String, String)>, SweepError> {
+        let text = |leaf: &Leaf<'_>| match leaf.value.get_ref().as_str() {
+            Some(text) => Ok((leaf.key.clone(), text.to_owned())),
+            None => Err(self.wrong_at(leaf, self.source.shown(leaf.value), "text in quotes")),
+        };
+        let mut leaves = Vec::new();
+        collect(self.table, "", |_| false, &mut leaves);
+        leaves.iter().map(text).collect()
+    }
+
+    /// A setting's value in its own spelling.
+    pub fn spelled(&self, leaf: &Leaf<'_>) -> String {
+        self.source.spelled(leaf.value).unwrap_or_default()
+    }
+
+    /// A table in it, if it is there.
+    pub fn table(&self, name: &str, allowed: &str) -> Result<Option<Table<'a>>, SweepError> {
+        let Some((key, value)) = self.table.get_key_value(name) else { return Ok(None) };
+        let Some(table) = value.get_ref().as_table() else { return Err(self.not_allowed(name, allowed)) };
+        let path = format!("{}.{name}", self.path);
+        Ok(Some(Table { source: self.source, table, path, at: key.span().start }))
+    }
+
     /// Whether the second of these names was chosen, not the first, which is the default.
     pub fn is_second(&self, key: &str, names: [&str; 2]) -> Result<bool, SweepError> {
         let Some(found) = self.read(key, "text in quotes", |value| value.as_str().map(str::to_owned))? else {
@@ -264,6 +288,14 @@ fn collect<'a>(
 
 /// The key that stands for the whole workload: a file as `wordline run` takes it, or a table.
 pub(super) const WORKLOAD: &str = "workload";
+
+/// A text without its quotes.
+pub(super) fn bare(value: &str) -> String {
+    match DeValue::parse(value).map(|value| value.into_inner()) {
+        Ok(DeValue::String(text)) => text.into_owned(),
+        _ => value.to_owned(),
+    }
+}
 
 /// What a value is, however it is written: `1_000`, `1000` and `1e3` are one.
 fn meaning(text: &str) -> String {

@@ -1,11 +1,13 @@
 //! What a sweep measured: a row for each run, and a pivot table and a figure for each metric.
 
 use super::grid::Point;
-use super::pivot::{Pivot, Row};
+use super::pivot::{Layout, Measure, Pivot, Row};
+use super::tables::bare;
 use super::{Outcome, Run, SweepPlan};
 use crate::columns::{Column, Table, Values};
-use crate::compare::{scalar_keys, scalars};
+use crate::compare::{is_time, scalar_keys, scalars};
 use crate::plot::Plot;
+use crate::plot::axis::unit_of;
 use crate::problems;
 use crate::result::RunResult;
 use serde_json::{Value, json};
@@ -13,9 +15,6 @@ use std::collections::BTreeMap;
 
 /// Metrics that are shown where the file names none, as far as there are any.
 const SHOWN: [&str; 3] = ["write_amplification", "IOPS", "read_latency_p99"];
-
-/// What stands behind the name of a time in tables.
-const IN_US: &str = " (us)";
 
 /// A sweep with what came of its runs, as far as they are done.
 #[derive(Clone)]
@@ -99,13 +98,13 @@ impl<'a> SweepTold<'a> {
     pub fn files(&self) -> Vec<(String, Vec<u8>)> {
         let table = self.table();
         let pivots = self.pivots();
-        let joined = |of: fn(&Pivot) -> String| {
-            pivots.iter().map(|(_, pivot)| of(pivot)).collect::<Vec<_>>().join("\n").into_bytes()
+        let joined = |of: fn(&(String, Pivot)) -> String| {
+            pivots.iter().map(of).collect::<Vec<_>>().join("\n").into_bytes()
         };
         let mut files = vec![
             ("tables.txt".to_owned(), self.text().into_bytes()),
-            ("tables.md".to_owned(), joined(Pivot::markdown)),
-            ("tables.tex".to_owned(), joined(Pivot::latex)),
+            ("tables.md".to_owned(), joined(|(_, pivot)| pivot.markdown())),
+            ("tables.tex".to_owned(), joined(|(metric, pivot)| pivot.latex(&stem(metric)))),
             ("runs.csv".to_owned(), table.csv().into_bytes()),
             ("problems.json".to_owned(), self.problems_json()),
         ];
@@ -116,7 +115,9 @@ impl<'a> SweepTold<'a> {
 
     /// Names of all figures that a sweep may have: those of other metrics are of an earlier command.
     pub fn figures() -> Vec<String> {
-        scalar_keys().iter().flat_map(|metric| Plot::names(&stem(metric)).collect::<Vec<_>>()).collect()
+        let stems = |metric: &String| [stem(metric), stem(&format!("{metric}{DIFFERENCE}"))];
+        let stems = scalar_keys().iter().flat_map(stems).collect::<Vec<_>>();
+        stems.iter().flat_map(|stem| Plot::names(stem).collect::<Vec<_>>()).collect()
     }
 
     /// Its tables, for people.
@@ -132,20 +133,31 @@ impl<'a> SweepTold<'a> {
         let named = !sweep.metrics.is_empty();
         let shown: Vec<String> =
             if named { sweep.metrics.clone() } else { SHOWN.map(str::to_owned).to_vec() };
+        let layout = Layout { rows: &sweep.rows, columns: &sweep.columns, labels: &sweep.labels };
+        let differences = sweep.baseline.differences(&rows);
+        let has = |rows: &[Row], key: &str| {
+            rows.iter().any(|row| row.values.get(key).is_some_and(|of| !of.is_empty()))
+        };
         let mut pivots = Vec::new();
-        for metric in shown {
-            // Times are told with their unit.
-            let told = format!("{metric}{IN_US}");
-            let has = |name: &String| rows.iter().any(|row| row.values.contains_key(name));
-            let name = if has(&told) { told } else { metric.clone() };
-            if has(&name) || named && !rows.is_empty() {
-                pivots.push((metric, Pivot::new(&rows, &sweep.rows, &sweep.columns, &name)));
+        for key in shown {
+            let measure = Measure::of(&rows, &key, sweep.labels.of(&key));
+            if has(&rows, &key) || named && !rows.is_empty() {
+                pivots.push((key.clone(), Pivot::new(&rows, layout, &measure)));
+            }
+            if has(&differences, &key) {
+                let title = format!(
+                    "{}: difference to {} (%)",
+                    sweep.labels.of(&key),
+                    sweep.baseline.text(&sweep.labels)
+                );
+                let measure = Measure { key: key.clone(), title, unit: 1.0 };
+                pivots.push((format!("{key}{DIFFERENCE}"), Pivot::new(&differences, layout, &measure)));
             }
         }
         pivots
     }
 
-    /// A row for each point, with the numbers of all its repeats; times in us.
+    /// A row for each point, with the numbers of all its repeats.
     fn rows(&self) -> Vec<Row> {
         let measured = self.measured();
         let results: Vec<&RunResult> = measured.iter().map(|(_, result)| *result).collect();
@@ -153,21 +165,40 @@ impl<'a> SweepTold<'a> {
         let mut rows: Vec<Row> = Vec::new();
         let mut known: BTreeMap<Vec<(String, String)>, usize> = BTreeMap::new();
         for (at, (run, _)) in measured.iter().enumerate() {
-            let varied = run.point().settings;
+            let Point { settings: varied, repeat, .. } = run.point();
             let row = *known.entry(varied.clone()).or_insert_with(|| {
                 rows.push(Row { varied, ..Row::default() });
                 rows.len() - 1
             });
             rows[row].problems.extend(results[at].problems.iter().map(|it| it.name.clone()));
             for scalar in &scalars {
-                let (unit, scale) = if scalar.is_time { (IN_US, 1e-3) } else { ("", 1.0) };
                 if let Some(value) = scalar.values[at] {
-                    let all = rows[row].values.entry(format!("{}{unit}", scalar.key)).or_default();
-                    all.push(value * scale);
+                    rows[row].values.entry(scalar.key.clone()).or_default().push((repeat, value));
                 }
             }
         }
         rows
+    }
+}
+
+/// What stands behind the name of a metric whose differences to the baseline are shown.
+const DIFFERENCE: &str = ".difference";
+
+impl Measure {
+    /// A metric, called so, in a unit in which most of its values are neither long nor short.
+    fn of(rows: &[Row], key: &str, title: &str) -> Self {
+        let values = rows.iter().filter_map(|row| row.values.get(key)).flatten();
+        let logs: Vec<f64> =
+            values.map(|(_, value)| value.abs()).filter(|value| *value > 0.0).map(f64::ln).collect();
+        let middle = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
+        let (name, unit) = match is_time(key) {
+            Some(true) => unit_of(middle),
+            _ if middle >= 1e8 => ("M", 1e6),
+            _ if middle >= 1e5 => ("k", 1e3),
+            _ => ("", 1.0),
+        };
+        let title = if name.is_empty() { title.to_owned() } else { format!("{title} ({name})") };
+        Measure { key: key.to_owned(), title, unit }
     }
 }
 
@@ -204,12 +235,4 @@ fn stem(metric: &str) -> String {
 /// The value of a varied key; every point has all of them.
 fn value_of<'r>(point: &'r Point, key: &str) -> &'r str {
     point.settings.iter().find(|(other, _)| other == key).map_or("", |(_, value)| value)
-}
-
-/// A text without its quotes.
-fn bare(value: &str) -> String {
-    match toml::de::DeValue::parse(value).map(|value| value.into_inner()) {
-        Ok(toml::de::DeValue::String(text)) => text.into_owned(),
-        _ => value.to_owned(),
-    }
 }
