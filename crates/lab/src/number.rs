@@ -25,22 +25,29 @@ pub(crate) fn bytes(value: f64) -> String {
     format!("{} {}", digits(value / 1024f64.powi(step as i32)), UNITS[step])
 }
 
-/// A count in full: 1234567 is `1 234 567`.
+/// A count in full: 1234567 is `1,234,567`.
 pub(crate) fn count(value: u64) -> String {
-    let digits = value.to_string();
+    grouped(&value.to_string())
+}
+
+/// Digits in groups of three.
+fn grouped(digits: &str) -> String {
     let mut grouped = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(' ');
+            grouped.push(',');
         }
         grouped.push(digit);
     }
     grouped
 }
 
-/// A share: 0.1234 is `12.3 %`.
+/// A share: 0.1234 is `12.3 %`, and less than one of a hundred has no zero before its point, `.1 %`, as where the
+/// slowest are told.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    let text = format!("{:.1}", share * 100.0);
+    let short = text.strip_prefix('0').filter(|rest| *rest != ".0");
+    format!("{} %", short.unwrap_or(&text))
 }
 
 /// Four significant digits, without zeros at the end.
@@ -56,6 +63,10 @@ pub(crate) fn digits(value: f64) -> String {
         3
     };
     let text = format!("{value:.decimals$}");
+    if decimals == 0 && size < 1e15 {
+        let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
+        return format!("{sign}{}", grouped(digits));
+    }
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
@@ -71,10 +82,11 @@ mod tests {
         assert_eq!(duration(87_608.0), "87.61 us");
         assert_eq!(duration(999.9), "1 us");
         assert_eq!(duration(0.0), "0 ns");
-        assert_eq!(duration(3.6e12), "3600 s");
+        assert_eq!(duration(3.6e12), "3,600 s");
         assert_eq!(bytes(17_179_869_184.0), "16 GiB");
-        assert_eq!(bytes(1023.0), "1023 B");
-        assert_eq!(count(1_234_567), "1 234 567");
-        assert_eq!(percent(0.1234), "12.3 %");
+        assert_eq!(bytes(1023.0), "1,023 B");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!([0.1234, 0.0123, 0.001, 0.0].map(percent), ["12.3 %", "1.2 %", ".1 %", "0.0 %"]);
+        assert_eq!([10_004.3, -1_234.0, 999.4].map(digits), ["10,004", "-1,234", "999.4"]);
     }
 }

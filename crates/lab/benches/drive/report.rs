@@ -82,7 +82,7 @@ pub fn best_seconds<T>(runs: u32, mut make: impl FnMut() -> T, mut run: impl FnM
     (0..runs).map(one).fold(f64::INFINITY, f64::min)
 }
 
-/// A number as people read it: 12 345 678, 9.87.
+/// A number as people read it: 12,345,678, 9.87.
 fn readable(value: f64) -> String {
     if value.abs() < 1000.0 {
         return format!("{value:.3}");
@@ -91,7 +91,7 @@ fn readable(value: f64) -> String {
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(' ');
+            grouped.push(',');
         }
         grouped.push(digit);
     }

@@ -52,7 +52,7 @@ pub(super) struct Change {
 pub(super) mod reason {
     /// Jobs wait for the drive, requests come one by one, or none were named.
     pub const UNKNOWN: &str = "what will be written is not known beforehand";
-    pub const TOO_MANY: &str = "the workload has more than 50 000 000 requests";
+    pub const TOO_MANY: &str = "the workload has more than 50,000,000 requests";
     pub const ONE_DIE: &str = "run.steady_way asks for one die";
     pub const EVEN: &str = "the workload itself writes every unit equally often";
     /// All of them.

@@ -397,7 +397,8 @@ fn cell(of: &Option<Interval>) -> String {
 /// Four digits, of small numbers too.
 fn alone(value: f64) -> String {
     match exponent(value) {
-        0.. => digits(value),
+        // As `rounded` writes it.
+        0.. => digits(value).replace(',', ""),
         // Far below what tables show in full.
         ..-6 => format!("{value:.3e}"),
         exponent => rounded(value, exponent - 3).trim_end_matches('0').to_owned(),

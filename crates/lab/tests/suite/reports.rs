@@ -68,7 +68,7 @@ fn the_table_shows_what_was_asked_for() {
 
 /// Thousands apart.
 fn lab_count(number: u64) -> String {
-    if number < 1000 { number.to_string() } else { format!("{} {:03}", number / 1000, number % 1000) }
+    if number < 1000 { number.to_string() } else { format!("{},{:03}", number / 1000, number % 1000) }
 }
 
 #[test]

@@ -241,7 +241,7 @@ fn reads_that_find_nothing_are_counted_and_remarked() {
     assert_eq!(share, result.buffer.unmapped_reads as f64 / 4_000.0, "all reads are of one unit");
     let expected = result.buffer.unmapped_reads;
     let text = remark(&result, "were never written").expect("a remark");
-    let grouped = format!("{} {:03} of 4 000 units read", expected / 1_000, expected % 1_000);
+    let grouped = format!("{},{:03} of 4,000 units read", expected / 1_000, expected % 1_000);
     assert!(text.starts_with(&grouped), "{text}");
     assert!(report::table(&result).contains(text), "tables show it");
     let filled = run(&small_drive(), &reads, &closed(8));
@@ -423,7 +423,7 @@ fn a_policy_that_has_moved_nothing_says_how_many_reads_are_missing() {
     let few = reads("block", 20_000);
     let text = remark(&few, NOTHING).expect("a few reads of each page");
     let missing = text.split("up to ").nth(1).and_then(|rest| rest.split(" more page reads").next()).unwrap();
-    let missing: u64 = missing.replace(' ', "").parse().unwrap();
+    let missing: u64 = missing.replace(',', "").parse().unwrap();
     // With as many more the first block moves: sooner, since the policy thinks of the weakest page.
     let many = reads("block", 20_000 + missing);
     assert!(many.ftl.read_reclaim.pages > 0, "after {missing} more: {:?}", many.ftl.read_reclaim);

@@ -165,5 +165,5 @@ fn too_many_runs_are_counted() {
     let list = (0..1001).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
     let text = format!("[grid]\na.x = [{list}]\na.y = [{list}]\n");
     let error = Sweep::parse(&text, Path::new("s.toml")).expect_err("too many").to_string();
-    assert!(error.contains("1 002 001 runs\n    allowed: up to 1 000 000 runs"), "{error}");
+    assert!(error.contains("1,002,001 runs\n    allowed: up to 1,000,000 runs"), "{error}");
 }
