@@ -65,8 +65,8 @@ pub(crate) fn one(result: &RunResult) -> String {
     let tables = [
         short::line(result) + &head(result),
         latencies,
-        jobs(result),
-        members(result),
+        grid(&job_rows(result)),
+        grid(&member_rows(result)),
         amplification(result),
         operations(result),
         counts,
@@ -127,7 +127,8 @@ fn head(result: &RunResult) -> String {
     text
 }
 
-fn preconditioning(result: &RunResult) -> String {
+/// What was done to the drive before the run.
+pub(crate) fn preconditioning(result: &RunResult) -> String {
     let done = &result.preconditioning;
     if done.units_filled == 0 {
         return "not preconditioned by this run".to_owned();
@@ -163,7 +164,7 @@ fn asked_for(result: &RunResult) -> String {
 }
 
 /// Room beyond the data at the first request; nothing where a result does not tell.
-fn spare(result: &RunResult) -> String {
+pub(crate) fn spare(result: &RunResult) -> String {
     let spare = &result.preconditioning.spare;
     let (Some(gross), Some(net)) = (spare.gross, spare.net) else { return String::new() };
     format!(
@@ -203,6 +204,11 @@ fn requests(result: &RunResult) -> String {
 }
 
 fn latencies(result: &RunResult) -> String {
+    grid(&latency_rows(result))
+}
+
+/// A row for each kind of requests that there were, under a head.
+pub(crate) fn latency_rows(result: &RunResult) -> Vec<Vec<String>> {
     let mut rows = vec![cells(["latency", "IOPS", "bandwidth", "mean"])];
     rows[0].extend(POINTS.map(|(name, _)| name.to_owned()));
     let latency = &result.latency_ns;
@@ -224,7 +230,7 @@ fn latencies(result: &RunResult) -> String {
         row.extend(POINTS.map(|(_, point)| or_none(point(spread), |ns| duration(ns as f64))));
         rows.push(row);
     }
-    grid(&rows)
+    rows
 }
 
 /// Requests of a distribution that were served a second.
@@ -233,9 +239,9 @@ fn per_second(result: &RunResult, of: &Distribution) -> Option<f64> {
 }
 
 /// A row for each job; nothing if there are none.
-fn jobs(result: &RunResult) -> String {
+pub(crate) fn job_rows(result: &RunResult) -> Vec<Vec<String>> {
     if result.jobs.is_empty() {
-        return String::new();
+        return Vec::new();
     }
     let has_due = result.jobs.iter().any(|job| job.latency_from_due_ns.is_some());
     let mut rows = vec![share_head("job")];
@@ -255,13 +261,13 @@ fn jobs(result: &RunResult) -> String {
         }
         rows.push(row);
     }
-    grid(&rows)
+    rows
 }
 
 /// A row for each phase, or each of workloads together; nothing if the workload is of one piece.
-fn members(result: &RunResult) -> String {
+pub(crate) fn member_rows(result: &RunResult) -> Vec<Vec<String>> {
     if result.members.is_empty() {
-        return String::new();
+        return Vec::new();
     }
     // Workloads together share the drive's work.
     let in_turn = result.members.iter().any(|member| !member.counters.is_empty());
@@ -276,7 +282,7 @@ fn members(result: &RunResult) -> String {
         }
         rows.push(row);
     }
-    grid(&rows)
+    rows
 }
 
 fn ns_or_none(value: Option<u64>) -> String {

@@ -1,9 +1,37 @@
 //! A browser that nobody sees, driven as the W3C's WebDriver says, for pages that we write.
 
+use base64::Engine;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+
+/// What is missing where there is no browser, and how to get it.
+const MISSING: &str =
+    "no chromedriver to look at pages with; Debian and Ubuntu: apt-get install chromium chromium-driver";
+
+/// Where screenshots go: `target/screenshots`.
+fn screenshots() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target").join("screenshots");
+    std::fs::create_dir_all(&folder).expect("a folder for screenshots");
+    folder
+}
+
+/// How a page is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    pub name: &'static str,
+    pub size: [u32; 2],
+    pub is_dark: bool,
+}
+
+/// All ways: on a desk and on a telephone, by day and by night.
+pub const LOOKS: [Look; 4] = [
+    Look { name: "desktop-light", size: [1400, 1000], is_dark: false },
+    Look { name: "desktop-dark", size: [1400, 1000], is_dark: true },
+    Look { name: "phone-light", size: [390, 844], is_dark: false },
+    Look { name: "phone-dark", size: [390, 844], is_dark: true },
+];
 
 /// A browser with one page open at a time.
 pub struct Browser {
@@ -13,12 +41,15 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts it; `None`, with a message, where there is none (`apt install chromium chromium-driver`).
+    /// Starts it; `None`, with a message, where there is none. In CI that is a failure: pages that nobody looked at are
+    /// not known to work.
     pub fn start() -> Option<Self> {
         let driver =
             Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let Ok(mut driver) = driver else {
-            eprintln!("skipped: no chromedriver to look at pages with (Debian: chromium-driver)");
+            let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+            assert!(!is_ci, "{MISSING}");
+            eprintln!("skipped: {MISSING}");
             return None;
         };
         let lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
@@ -28,7 +59,13 @@ impl Browser {
         });
         let root = format!("http://127.0.0.1:{}", port.expect("chromedriver says its port"));
         // The superuser's browser needs leave to run without a sandbox; it opens our own files alone.
-        let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000"];
+        let arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--window-size=1400,1000",
+        ];
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
             "goog:chromeOptions": { "args": arguments },
@@ -72,6 +109,39 @@ impl Browser {
         self.post("se/log", &json!({ "type": kind })).as_array().cloned().unwrap_or_default()
     }
 
+    /// Asks the browser's own tools for something that WebDriver does not know.
+    fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
+    }
+
+    /// From now on pages are as large, and of such colours.
+    pub fn look(&self, look: Look) {
+        let [width, height] = look.size;
+        let scheme = if look.is_dark { "dark" } else { "light" };
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.devtools("Emulation.setEmulatedMedia", &json!({ "features": features }));
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
+        self.devtools("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// Whether scripts run in pages that are opened from now on.
+    pub fn allow_scripts(&self, are_allowed: bool) {
+        self.devtools("Emulation.setScriptExecutionDisabled", &json!({ "value": !are_allowed }));
+    }
+
+    /// Keeps a picture of what is seen, as `target/screenshots/<name>.png`.
+    pub fn keep_screenshot(&self, name: &str) {
+        let answer = ask_for(&format!("{}/screenshot", self.session));
+        keep(&format!("{name}.png"), &answer);
+    }
+
+    /// Prints the page, keeps it as `target/screenshots/<name>.pdf`, and gives the file.
+    pub fn print(&self, name: &str) -> Vec<u8> {
+        let margin = json!({ "top": 1.1, "bottom": 1.1, "left": 1.1, "right": 1.1 });
+        let paper = json!({ "page": { "width": 21.0, "height": 29.7 }, "margin": margin });
+        keep(&format!("{name}.pdf"), &self.post("print", &paper))
+    }
+
     /// Draws the mouse with its button down from one place in the window to another.
     pub fn drag(&self, from: [i64; 2], to: [i64; 2]) {
         let go = |[x, y]: [i64; 2]| json!({ "type": "pointerMove", "duration": 50, "x": x, "y": y });
@@ -100,6 +170,28 @@ impl Drop for Browser {
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+/// Keeps a file that came as text, and gives its bytes.
+fn keep(name: &str, text: &Value) -> Vec<u8> {
+    let bytes =
+        base64::engine::general_purpose::STANDARD.decode(text.as_str().expect("text")).expect("base64");
+    std::fs::write(screenshots().join(name), &bytes).expect("a place for screenshots");
+    bytes
+}
+
+/// How many pages a file of PDF has.
+pub fn pages_of(pdf: &[u8]) -> usize {
+    // Objects of pages, not of their list, stand uncompressed in what Chromium writes.
+    let text = String::from_utf8_lossy(pdf);
+    text.match_indices("/Type /Page").filter(|(at, what)| !text[at + what.len()..].starts_with('s')).count()
+}
+
+/// Asks the driver for what it knows.
+fn ask_for(address: &str) -> Value {
+    let value: Value =
+        ureq::get(address).call().expect("the driver answers").body_mut().read_json().expect("JSON");
+    value["value"].clone()
 }
 
 /// Asks the driver, which must answer in success.

@@ -18,6 +18,7 @@ mod lists;
 mod mistakes;
 mod outputs;
 mod own_policy;
+mod pages;
 mod papers;
 mod program;
 mod report;

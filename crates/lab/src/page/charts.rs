@@ -22,6 +22,8 @@ const WINDOWS: f64 = 200.0; // [A]
 struct Line {
     name: String,
     colour: usize,
+    /// Of the line; CSS pixels.
+    width: f64,
     values: Vec<Option<f64>>,
 }
 
@@ -152,14 +154,16 @@ fn chart(
 }
 
 fn line(name: &str, colour: usize, values: Vec<Option<f64>>) -> Line {
-    Line { name: name.to_owned(), colour, values }
+    Line { name: name.to_owned(), colour, width: 1.4, values }
 }
 
-/// Percentiles of the latencies of a kind, and the longest.
+/// Percentiles of the latencies of a kind, and the longest: first, and broad, so that what is as long lies upon it and
+/// both are seen.
 fn latencies(series: &Series<'_>, kind: &str) -> Vec<Line> {
-    let names = [("p50", GREEN), ("p99", BLUE), ("p99_9", ORANGE), ("max", RED)];
+    let names = [("max", GREY), ("p99_9", RED), ("p99", BLUE), ("p50", GREEN)];
     let of = |(name, colour): (&str, usize)| {
-        line(&name.replace('_', "."), colour, series.column(&format!("{kind}_{name}_ns")))
+        let of = line(&name.replace('_', "."), colour, series.column(&format!("{kind}_{name}_ns")));
+        Line { width: if name == "max" { 4.0 } else { of.width }, ..of }
     };
     names.map(of).into()
 }
@@ -193,7 +197,7 @@ fn charts(series: &Series<'_>) -> Vec<Chart> {
     let one = |name: &str, colour, column: &str| vec![line(name, colour, series.column(column))];
     let all = [
         chart("throughput", "Throughput", "B/s", throughput),
-        chart("requests", "Requests a second", "", requests),
+        chart("requests", "Requests per second", "", requests),
         log("read_latency", "Latency of reads", "read"),
         log("write_latency", "Latency of writes", "write"),
         log("flush_latency", "Latency of flushes", "flush"),
@@ -265,6 +269,7 @@ fn told(chart: &Chart, most: usize) -> Value {
         "log": chart.log,
         "stacked": chart.stacked,
         "names": chart.lines.iter().map(|line| &line.name).collect::<Vec<_>>(),
+        "widths": chart.lines.iter().map(|line| line.width).collect::<Vec<_>>(),
         "colours": chart.lines.iter().map(|line| line.colour).collect::<Vec<_>>(),
         "at": at.iter().map(|&row| chart.starts[row]).collect::<Vec<_>>(),
         "columns": columns,

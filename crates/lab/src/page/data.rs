@@ -15,8 +15,9 @@ pub(super) fn text(runs: &[Run]) -> String {
 }
 
 fn of_run(run: &Run, room: Room) -> Value {
+    let of = &run.result.latency_ns;
     let shares: serde_json::Map<String, Value> =
-        [("read", &run.result.latency_ns.read), ("write", &run.result.latency_ns.write)]
+        [("read", &of.read), ("write", &of.write), ("flush", &of.flush)]
             .into_iter()
             .filter(|(_, of)| run.result.takes_time() && of.count > 0)
             .map(|(kind, of)| (kind.to_owned(), longer(of, room.points)))

@@ -25,7 +25,7 @@ pub(super) fn used(run: &Run, room: Room) -> Vec<Value> {
     let pictures = [
         (
             "array",
-            "Dies: arrays at work",
+            "Dies: arrays working",
             "die",
             "series_dies",
             "array_ns",
@@ -33,20 +33,27 @@ pub(super) fn used(run: &Run, room: Room) -> Vec<Value> {
         ),
         (
             "die",
-            "Dies: taken",
+            "Dies: occupied",
             "die",
             "series_dies",
             "busy_ns",
-            "with work to do: busy, or waiting for the channel or their turn",
+            "with work to do: busy, or waiting for the channel or for its turn",
         ),
-        ("channel", "Channels: carrying", "channel", "series_channels", "busy_ns", "commands and data"),
+        (
+            "channel",
+            "Channels: transferring",
+            "channel",
+            "series_channels",
+            "busy_ns",
+            "transferring commands and data",
+        ),
     ];
     let of = |(key, title, name, table, column, what)| {
         let table = run.table(table)?;
         let picture = Picture::of(table, name, column, room.use_cells)?;
         let Picture { rows, columns, per, step, cells } = picture;
         let of = if per > 1 { format!("; a row is the busiest of {per} {name}s") } else { String::new() };
-        let doc = format!("Share of the time {what}: dark is none of it, bright all of it{of}");
+        let doc = format!("Share of the time {what}{of}");
         Some(json!({
             "key": format!("use_{key}"), "title": title, "name": name, "doc": doc,
             "rows": rows, "columns": columns, "per": per, "step": step, "cells": cells,

@@ -4,13 +4,17 @@
 //! policy (Content-Security-Policy) lets nothing else be run, styled or fetched: a name in a result cannot do anything.
 
 mod bars;
+mod cards;
 mod charts;
 mod claims;
 mod data;
 mod folder;
+mod light;
 mod maps;
 mod room;
 mod sections;
+mod summary;
+mod tables;
 
 use crate::columns::Table;
 use crate::compare::Comparison;
@@ -28,6 +32,11 @@ const UPLOT_CSS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.min.css");
 const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot-1.6.32/LICENSE");
 const PAGE_JS: &str = include_str!("page.js");
 const PAGE_CSS: &str = include_str!("page.css");
+
+/// What is said where nothing can be drawn.
+const WITHOUT_SCRIPTS: &str = "The charts are drawn by scripts, which this browser does not run. Their numbers are in \
+                               the tables (series.csv, blocks.csv and others) in the folder of the run, beside \
+                               result.json; everything else is on this page.";
 
 /// What every page of ours begins with, by which it is known again.
 pub const BEGINS: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -81,9 +90,12 @@ pub(crate) fn page(runs: Vec<Run>, claims: &[ClaimsOf]) -> String {
         title { "Wordline: " (title) }
         style { (PreEscaped(&style)) }
         body {
-            h1 { (title) }
-            nav aria-label="Sections" { @for part in &parts { a href={"#" (part.anchor)} { (part.title) } " " } }
-            @for part in &parts { (section(part)) }
+            header {
+                h1 { (title) }
+                nav aria-label="Sections" { @for part in &parts { a href={"#" (part.anchor)} { (part.title) } " " } }
+                noscript { p.light.look { (WITHOUT_SCRIPTS) } }
+            }
+            main { @for part in &parts { (section(part)) } }
             footer { (footer(&comparison)) }
             script id="data" type="application/json" { (PreEscaped(data)) }
             @for script in scripts { script { (PreEscaped(script)) } }
@@ -106,7 +118,7 @@ fn in_order(runs: Vec<Run>, comparison: &Comparison) -> Vec<Run> {
 
 fn section(part: &sections::Section) -> Markup {
     html! {
-        section id=(part.anchor) {
+        section id=(part.anchor) class=(if part.is_printed { "printed" } else { "screen" }) {
             h2 { (part.title) }
             (part.body)
         }
@@ -126,7 +138,7 @@ fn footer(comparison: &Comparison) -> Markup {
                 span.mono { (result.event_hash) } ", configuration " span.mono { (result.config_hash) }
                 ", workload " span.mono { (result.workload_hash) } }
         }
-        details {
+        details.screen {
             summary { "Licence of uPlot, which draws the charts" }
             p.soft { (UPLOT_LICENSE) }
         }
@@ -160,5 +172,50 @@ mod tests {
             let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
             assert!(sums.contains(&format!("{hash}  {name}\n")), "{name} is {hash}");
         }
+    }
+
+    /// A colour's relative luminance (WCAG 2.2).
+    fn luminance(colour: &str) -> f64 {
+        let part = |at: usize| {
+            let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).expect("a colour")) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+    }
+
+    /// The contrast of two colours (WCAG 2.2).
+    fn contrast(one: &str, other: &str) -> f64 {
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    /// The colours that a rule names.
+    fn named(rule: &str) -> Vec<(&str, &str)> {
+        let pairs = rule.split(['{', ';']).filter_map(|pair| pair.trim().split_once(": "));
+        pairs.filter(|(name, colour)| name.starts_with("--") && colour.starts_with('#')).collect()
+    }
+
+    /// On light paper and on dark, whatever is drawn differs from the paper by 3:1, and text by 4.5:1 (WCAG 2.2, 1.4.3
+    /// and 1.4.11).
+    #[test]
+    fn colours_differ_from_their_paper() {
+        let rules = PAGE_CSS.split('}').filter(|rule| rule.contains("--paper:"));
+        let rules: Vec<_> = rules.map(named).collect();
+        assert_eq!(rules.len(), 2, "by day and by night");
+        for rule in rules {
+            let of = |name: &str| rule.iter().find(|(other, _)| *other == name).expect(name).1;
+            for (paper, least) in [("--paper", 3.0), ("--pale", 3.0)] {
+                for number in 0..bars::COLOURS {
+                    let colour = of(&format!("--c{number}"));
+                    let found = contrast(colour, of(paper));
+                    assert!(found >= least, "{colour} on {}: {found:.2}", of(paper));
+                }
+                for text in ["--ink", "--soft", "--good", "--look", "--wrong"] {
+                    let found = contrast(of(text), of(paper));
+                    assert!(found >= 4.5, "{text}, {} on {}: {found:.2}", of(text), of(paper));
+                }
+            }
+        }
+        assert!(PAGE_JS.contains(&format!("const colours = {};", bars::COLOURS)));
     }
 }

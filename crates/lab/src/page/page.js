@@ -2,10 +2,7 @@
 // The charts of a report. Everything that can be read without them is in the page; here is what moves.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#7f7f7f", "#bcbd22",
-    "#44aa99", "#882255", "#6a5acd", "#ddcc77", "#661100", "#117733"];
-  const words = ["blue", "red", "green", "pink", "orange", "light blue", "brown", "grey", "olive", "teal", "wine", "violet",
-    "sand", "maroon", "dark green"];
+  const colours = 15;
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const level = (text, at) => letters.indexOf(text[at]);
   const levels = letters.length - 1;
@@ -16,6 +13,18 @@
     return made;
   };
   const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const colour = number => style(`--c${number % colours}`);
+  const swatch = (number, box = "0 0 16 10") => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    made.setAttribute("viewBox", box);
+    made.setAttribute("aria-hidden", "true");
+    rect.setAttribute("class", `c${number % colours}`);
+    rect.setAttribute("width", "100%");
+    rect.setAttribute("height", "100%");
+    made.append(rect);
+    return made;
+  };
 
   // --- numbers
 
@@ -24,6 +33,7 @@
     if (size > 0 && size < 0.001) return value.toExponential(1);
     const decimals = size >= 999.5 ? 0 : size >= 99.95 ? 1 : size >= 9.995 ? 2 : 3;
     const text = value.toFixed(decimals);
+    if (!decimals) return text.replace(/\B(?=(\d{3})+$)/g, ",");
     return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
   };
   const scaleOf = (value, scales) => scales.find(([scale]) => Math.abs(value) >= scale * 0.9995) || scales.at(-1);
@@ -37,7 +47,11 @@
   const show = (value, unit) => {
     if (value === null || value === undefined) return "–";
     if (unit === "ns") return seconds(value / 1e9);
-    if (unit === "share") return `${digits(value * 100)} %`;
+    if (unit === "share") {
+      const percent = value * 100;
+      // A share of a million is told in full.
+      return `${(percent > 0 && percent < 0.001 ? String(Number(percent.toPrecision(2))) : digits(percent)).replace(/^0\./, ".")} %`;
+    }
     const [scale, prefix] = scaleOf(value, prefixes);
     return `${digits(value / scale)} ${prefix}${unit}`.trim();
   };
@@ -60,15 +74,41 @@
     ticks: { stroke: () => style("--line"), width: 1 },
     font: "12px system-ui, sans-serif",
   }, more);
-  const wide = place => Math.max(280, place.clientWidth || 600);
+  // On paper, which nothing can measure before it is printed: a page's width and its half, in CSS pixels, with margins
+  // of 11 mm (A4 and Letter).
+  const paper = { whole: 690, half: 335, several: 690 };
+  const isPaper = () => "print" in document.documentElement.dataset;
+  const onPaper = place => place.id === "share" ? [paper.whole, 170]
+    : data.runs.length > 1 ? [Math.floor(paper.several / data.runs.length) - 12, 110] : [paper.half, 110];
+  const wide = place => isPaper() ? onPaper(place)[0] : Math.max(260, place.clientWidth || 600);
   const put = (place, options, columns, height) => {
-    const chart = new uPlot(Object.assign({ width: wide(place), height }, options), columns, place);
+    const chart = new uPlot(Object.assign({ width: wide(place), height, legend: { show: false } }, options), columns, place);
     charts.push({ chart, place, height });
-    for (const row of chart.root.querySelectorAll(".u-legend .u-series")) {
-      row.tabIndex = 0;
-      row.addEventListener("keydown", event => event.key === "Enter" && row.querySelector("th").click());
-    }
     return chart;
+  };
+  // The names of a chart's lines with their colours, seen without a mouse; with one, the values where it is. Lines that
+  // do not lie on each other can be hidden.
+  const legend = (place, entries, isFixed) => {
+    const list = element("ul", undefined, "legend"), values = [];
+    const found = { chart: null, tell: at => values.forEach((value, number) => value.textContent = entries[number].value(at)) };
+    for (const { name, colour: number, series } of entries) {
+      const item = element("li"), button = element(isFixed ? "span" : "button"), value = element("output");
+      button.append(swatch(number), name);
+      if (!isFixed) {
+        button.type = "button";
+        button.setAttribute("aria-pressed", "true");
+        button.addEventListener("click", () => {
+          const show = !found.chart.series[series].show;
+          button.setAttribute("aria-pressed", show);
+          found.chart.setSeries(series, { show });
+        });
+      }
+      values.push(value);
+      item.append(button, " ", value);
+      list.append(item);
+    }
+    place.append(list);
+    return found;
   };
 
   const decades = (least, most) => [Math.floor(Math.log10(least) + 1e-9), Math.ceil(Math.log10(most) - 1e-9)];
@@ -84,41 +124,60 @@
   // --- the share of requests that take longer
 
   const drawShares = place => {
-    const tables = [], series = [{ label: "longer than", value: (u, v) => v === null ? "–" : show(v, "ns") }];
+    const tables = [], series = [{}], entries = [];
     data.runs.forEach((run, number) => {
-      Object.entries(run.share).forEach(([kind, [ns, share]], of) => {
-        tables.push([ns, share]);
-        const alone = data.runs.length === 1;
+      ["read", "write", "flush"].forEach((kind, of) => {
+        if (!run.share[kind]) return;
+        tables.push(run.share[kind]);
+        const alone = data.runs.length === 1, painted = alone ? of : number, kinds = kind === "flush" ? "flushes" : `${kind}s`;
+        const at = series.length, isBroken = kind === "write" && !alone;
         series.push({
-          label: alone ? `${kind}s` : `${run.name}: ${kind}s`, stroke: colours[(alone ? of : number) % colours.length],
-          dash: kind === "write" && !alone ? [6, 3] : undefined, width: 1.6, spanGaps: true, points: { show: false },
-          paths: uPlot.paths.stepped({ align: 1 }), value: (u, v) => show(v, "share"),
+          stroke: () => colour(painted), dash: isBroken ? [6, 3] : undefined, width: 1.6, spanGaps: true,
+          points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }),
+        });
+        entries.push({
+          name: (alone ? kinds : `${run.name}: ${kinds}`) + (isBroken ? " (broken line)" : ""), colour: painted, series: at,
+          value: row => {
+            if (row === null) return "";
+            // Between its steps a curve has the value of the one before.
+            for (let back = row; back >= 0; back--) if (joined[at][back] !== null) return show(joined[at][back], "share");
+            return "–";
+          },
         });
       });
     });
     if (!tables.length) return;
     const joined = tables.length > 1 ? uPlot.join(tables) : tables[0];
     const whole = (least, most) => decades(least, most).map(power => 10 ** power);
+    const names = legend(place, entries, false), when = element("p", "", "at");
     const chart = put(place, {
+      hooks: { setCursor: [u => {
+        const { idx } = u.cursor, row = idx === undefined ? null : idx;
+        names.tell(row);
+        when.textContent = row === null ? "" : `longer than ${show(joined[0][row], "ns")}`;
+      }] },
       scales: {
         x: { time: false, distr: 3, range: (u, least, most) => whole(least, Math.max(most, least * 1.01)) },
         y: { distr: 3, range: (u, least) => [Math.min(whole(least, 1)[0], 0.1), 1] },
       },
       axes: [
-        axis({ label: "Latency", splits: logMarks(10), values: (u, marks) => marks.map(mark => mark === null ? null : show(mark, "ns")) }),
-        axis({ label: "Fraction of requests slower", size: 70, splits: logMarks(8),
+        axis({ label: "latency", labelSize: 18, size: 32, labelFont: "12px system-ui, sans-serif", splits: logMarks(10), values: (u, marks) => marks.map(mark => mark === null ? null : show(mark, "ns")) }),
+        axis({ label: "share slower", labelSize: 20, labelFont: "12px system-ui, sans-serif", size: 70, splits: logMarks(8),
           values: (u, marks) => marks.map(mark => mark === null ? null : show(mark, "share")) }),
       ],
       series,
       cursor: { drag: { x: true, y: false } },
     }, joined, 340);
     chart.root.dataset.chart = "share";
+    names.chart = chart;
+    place.append(when);
   };
 
   // --- over time: one cursor and one zoom for all
 
   const overTime = { charts: [], whole: [0, 0], shown: [0, 0] };
-  const told = document.getElementById("shown-time");
+  const told = document.getElementById("shown-time"), overTimeAt = element("span", "", "soft");
+  if (told) told.after(overTimeAt);
   const zoom = (least, most) => {
     const [begin, end] = overTime.whole;
     const length = Math.min(Math.max(most - least, (end - begin) * 1e-6), end - begin);
@@ -134,15 +193,14 @@
   };
   const timeOptions = (series, y, more) => ({
     scales: { x: { time: false, range: () => overTime.shown }, y },
-    axes: [axis({ values: timeMarks, space: 90 }), axis({ size: 78, ...more.axis })],
-    series: [{ label: "at", value: (u, v) => v === null ? "–" : seconds(v) }, ...series],
-    legend: { show: more.legend },
+    axes: [axis({ values: timeMarks, space: 90, size: 32 }), axis({ size: 78, space: 22, ...more.axis })],
+    series: [{}, ...series],
     cursor: {
       sync: { key: "time", scales: ["x", null], setSeries: false,
         filters: { pub: type => type === "mousemove" || type === "mouseleave" } },
       drag: { x: true, y: false, setScale: false },
       bind: { dblclick: () => () => zoom(...overTime.whole) },
-      points: { show: more.legend },
+      points: { show: more.points },
     },
     hooks: {
       setSelect: [u => {
@@ -223,19 +281,30 @@
     const order = drawn.columns.map((_, number) => number);
     if (told.stacked) order.reverse(); // the greatest sums lie behind
     const series = order.map(number => ({
-      label: told.names[number], stroke: colours[told.colours[number] % colours.length], width: 1.3,
-      fill: told.stacked ? colours[told.colours[number] % colours.length] : undefined,
+      stroke: () => colour(told.colours[number]), width: told.widths[number],
+      fill: told.stacked ? () => colour(told.colours[number]) : undefined,
       points: { show: false }, cap: "square",
-      value: (u, v, s, at) => at === null || at === undefined ? "–" : show(columns[number][at], told.unit),
     }));
+    const entries = told.names.map((name, number) => ({
+      name, colour: told.colours[number], series: 1 + order.indexOf(number),
+      value: at => at === null ? "" : show(columns[number][at], told.unit),
+    }));
+    const names = legend(place, entries, told.stacked || entries.length < 2);
     const marks = (u, marks) => marks.map(mark => mark === null ? null : show(mark, told.unit));
     const chart = put(place, timeOptions(series, yScale(group, told.log), {
-      legend: true, axis: { values: marks, ...(told.log ? { splits: logMarks(5) } : {}) },
-      hooks: { draw: [u => drawChanges(u, run.time.changes)] },
+      points: true, axis: { values: marks, ...(told.log ? { splits: logMarks(5) } : {}) },
+      hooks: {
+        draw: [u => drawChanges(u, run.time.changes)],
+        setCursor: [u => {
+          const { idx, left } = u.cursor, isThere = left >= 0 && idx !== null && idx !== undefined;
+          names.tell(isThere ? idx : null);
+          if (told && isThere && overTimeAt) overTimeAt.textContent = ` · ${seconds(u.posToVal(left, "x"))}`;
+        }],
+      },
     }),
       [drawn.x, ...order.map(number => drawn.columns[number])], 190);
     chart.root.dataset.chart = told.key;
-    if (told.stacked) place.classList.add("stacked");
+    names.chart = chart;
     overTime.charts.push({ chart });
     return chart;
   };
@@ -249,6 +318,12 @@
   };
   const shades = [...Array(levels + 1).keys()].map(of => shade(of / levels));
   const hex = text => [1, 3, 5].map(at => parseInt(text.slice(at, at + 2), 16));
+  // What the colours of a picture stand for.
+  const scaleTo = (place, from, to) => {
+    const canvas = picture(shades.length, 1, cell => shades[cell]), least = element("span", from), most = element("span", to);
+    canvas.setAttribute("aria-hidden", "true");
+    place.replaceChildren(least, canvas, most);
+  };
   const picture = (columns, rows, colour) => {
     const canvas = element("canvas");
     [canvas.width, canvas.height] = [columns, rows];
@@ -264,10 +339,12 @@
     const { rows, columns, cells, step, per, name } = told;
     // The first part lies on top.
     const image = picture(columns, rows, cell => shades[level(cells, cell)]);
-    const at = element("p", "", "at");
-    const chart = put(place, timeOptions([{ label: name, paths: () => null, points: { show: false } }],
+    const at = element("p", "", "at"), scale = element("div", undefined, "scale");
+    scaleTo(scale, "0 %", "100 % of the time");
+    place.append(scale);
+    const chart = put(place, timeOptions([{ paths: () => null, points: { show: false } }],
       { range: () => [0, rows] }, {
-        legend: false,
+        points: false,
         axis: { splits: () => rows > 1 ? [0.5, rows - 0.5] : [0.5], values: (u, marks) =>
           marks.map(mark => `${name} ${(rows - 0.5 - mark) * per}`), grid: { show: false } },
         hooks: {
@@ -310,7 +387,8 @@
   };
   const drawBlocks = (place, run) => {
     const { maps, lanes, per_lane, per } = run.blocks, { columns, rows, lines } = shapeOf(run.blocks);
-    const choice = element("select"), at = element("p", "", "at"), key = element("p", "", "soft");
+    const choice = element("select"), at = element("p", "", "at"), key = element("div", undefined, "scale");
+    const said = element("p", "", "soft");
     const canvas = element("canvas", undefined, "map");
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "img");
@@ -338,10 +416,11 @@
     };
     const draw = () => {
       const map = maps[choice.value];
-      const colour = found => found < 0 ? null : map.words ? hex(colours[found % colours.length]) : shades[found];
+      const painted = map.words && map.words.map((word, number) => hex(colour(number)));
+      const shadeOf = found => found < 0 ? null : painted ? painted[found] : shades[found];
       const image = picture(columns, rows, cell => {
         const place = cellAt(cell % columns, Math.floor(cell / columns));
-        return place === null ? null : colour(level(map.cells, place));
+        return place === null ? null : shadeOf(level(map.cells, place));
       });
       const width = wide(place), size = Math.max(1, Math.floor(width * devicePixelRatio / columns));
       [canvas.width, canvas.height] = [columns * size, rows * size];
@@ -349,9 +428,13 @@
       context.imageSmoothingEnabled = false;
       context.drawImage(image, 0, 0, canvas.width, canvas.height);
       canvas.setAttribute("aria-label", `${map.title} of ${lanes * run.blocks.blocks_per_lane} blocks; arrow keys read them one by one`);
-      key.textContent = map.words
-        ? map.words.map((word, number) => `${word} (${words[number % words.length]})`).join(", ")
-        : `dark ${show(map.least, map.unit)} … bright ${show(map.most, map.unit)}; ${map.doc}`;
+      said.textContent = map.doc;
+      if (!map.words) return scaleTo(key, show(map.least, map.unit), show(map.most, map.unit));
+      key.replaceChildren(...map.words.map((word, number) => {
+        const item = element("span");
+        item.append(swatch(number, "0 0 10 10"), word.replaceAll("_", " "));
+        return item;
+      }));
     };
     choice.addEventListener("change", draw);
     canvas.addEventListener("pointermove", event => {
@@ -369,19 +452,19 @@
       chosen = next;
       tell();
     });
-    place.append(choice, key, canvas, at);
+    place.append(choice, said, key, canvas, at);
     charts.push({ redraw: draw });
     draw();
   };
 
   // --- putting it all in its places
 
-  const inColumns = (place, what) => {
-    const row = element("div", undefined, "columns");
+  const inColumns = (place, what, heading = "h4") => {
+    const row = element("div", undefined, data.runs.length > 1 ? "columns" : "columns one");
     // All are there before any is drawn: only then they are as wide as they will be.
     const columns = data.runs.map(run => {
       const column = element("div");
-      if (data.runs.length > 1) column.append(element("h4", run.name));
+      if (data.runs.length > 1) column.append(element(heading, run.name));
       return column;
     });
     row.append(...columns);
@@ -397,12 +480,18 @@
   if (time && timed.length) {
     overTime.whole = [0, Math.max(...timed.map(run => run.time.end))];
     overTime.shown = [...overTime.whole];
+    document.querySelector(".tools").hidden = false;
+    time.classList.toggle("several", data.runs.length > 1);
+    // One run takes two pages: what others say as well is not among them.
+    const unprinted = ["requests", "programmed", "dirty"];
     const keys = [...new Set(timed.flatMap(run => run.time.charts.map(chart => chart.key)))];
     for (const key of keys) {
       const title = timed.flatMap(run => run.time.charts).find(chart => chart.key === key).title;
-      const group = [];
-      time.append(element("h3", title));
-      inColumns(time, (column, run) => {
+      const group = [], block = element("div");
+      time.append(block);
+      block.append(element("h3", title));
+      if (unprinted.includes(key)) block.className = "screen";
+      inColumns(block, (column, run) => {
         const found = run.time && run.time.charts.find(chart => chart.key === key);
         return found && drawTime(column, run, found, group);
       });
@@ -425,24 +514,27 @@
         inColumns(place, (column, run) => {
           const found = run.time && run.time.counters.find(of => of.key === choice.value);
           if (!found) return false;
-          said.textContent = `${found.doc.replace(/\.$/, "")}: ${found.unit}`;
-          const told = { key: "counter", at: run.time.counters_at, columns: [found.values], names: [found.key],
-            colours: [0], unit: "", log: false, stacked: false };
+          said.textContent = found.doc;
+          const told = { key: "counter", at: run.time.counters_at, columns: [found.values], names: [found.unit],
+            colours: [0], widths: [1.4], unit: "", log: false, stacked: false };
           drawn.push(drawTime(column, run, told, group));
           return true;
         });
       };
       choice.addEventListener("change", draw);
-      const label = element("h3", "Any counter ");
+      const label = element("h3", "Any counter "), block = element("div", undefined, "screen");
       label.append(choice);
-      time.append(label, said, place);
+      block.append(label, said, place);
+      time.append(block);
       draw();
     }
     const uses = [...new Set(timed.flatMap(run => run.time.use.map(use => use.key)))];
     for (const key of uses) {
       const first = timed.flatMap(run => run.time.use).find(use => use.key === key);
-      time.append(element("h3", first.title), element("p", first.doc, "soft"));
-      inColumns(time, (column, run) => {
+      const block = element("div", undefined, "screen");
+      block.append(element("h3", first.title), element("p", first.doc, "soft"));
+      time.append(block);
+      inColumns(block, (column, run) => {
         const found = run.time && run.time.use.find(use => use.key === key);
         if (found) drawUse(column, run, found);
         return found;
@@ -468,7 +560,7 @@
     inColumns(blocks, (column, run) => {
       if (run.blocks) drawBlocks(column, run);
       return run.blocks;
-    });
+    }, "h3");
   }
 
   // --- sizes, colours, paper
@@ -479,24 +571,22 @@
   let waiting = 0;
   window.addEventListener("resize", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      for (const { chart, place, height, redraw } of charts) {
-        chart ? chart.setSize({ width: wide(place), height }) : redraw();
-      }
-    }, 100);
+    waiting = setTimeout(resize, 100);
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  let opened = [];
+  const resize = () => {
+    for (const { chart, place, height } of charts.filter(of => of.chart)) {
+      chart.setSize({ width: wide(place), height: isPaper() ? onPaper(place)[1] : height });
+    }
+    redraw();
+  };
   window.addEventListener("beforeprint", () => {
     document.documentElement.dataset.print = "";
-    opened = [...document.querySelectorAll("details:not([open])")];
-    for (const details of opened) details.open = true;
-    redraw();
+    resize();
   });
   window.addEventListener("afterprint", () => {
     delete document.documentElement.dataset.print;
-    for (const details of opened) details.open = false;
-    redraw();
+    resize();
   });
   // What a test looks at.
   window.wordline = { charts: () => charts.filter(of => of.chart).map(of => of.chart), zoom, shown: () => overTime.shown };

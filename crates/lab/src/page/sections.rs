@@ -3,35 +3,55 @@
 use super::Run;
 use super::bars::{Row, bars};
 use super::claims::ClaimsOf;
+use super::light::{prose, sentence};
 use super::room::RUNS_DRAWN;
+use super::summary;
+use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use crate::by::By;
 use crate::compare::Comparison;
 use crate::number::{count, duration, percent};
+use crate::reproduce::Judged;
 use crate::result::RunResult;
-use crate::tail::{Slowest, TailTold};
+use crate::stalls::Stall;
+use crate::tail::{Example, Reason, Slowest, TailTold};
 use crate::time_of_kinds::OfKind;
 use crate::time_spent::Spent;
-use crate::{counted, short, slowest};
+use crate::{counted, regimes, slowest};
 use maud::{Markup, html};
 use ssd::Part;
+use ssd::counters::Counter;
 
 /// A part of a page with its heading, and what links name it by.
 pub(super) struct Section {
     pub anchor: &'static str,
     pub title: &'static str,
     pub body: Markup,
+    /// Whether it is on paper, too: what has numbers that nobody types is not.
+    pub is_printed: bool,
+}
+
+impl Section {
+    fn new(anchor: &'static str, title: &'static str, body: Markup) -> Self {
+        Section { anchor, title, body, is_printed: true }
+    }
+
+    /// A part that is only for the screen.
+    fn on_screen(anchor: &'static str, title: &'static str, body: Markup) -> Self {
+        Section { is_printed: false, ..Section::new(anchor, title, body) }
+    }
 }
 
 /// All that have something to say of these runs and claims.
 pub(super) fn parts(runs: &[Run], comparison: &Comparison, claims: &[ClaimsOf]) -> Vec<Section> {
     let results = comparison.results();
-    let section = |anchor, title, body| Section { anchor, title, body };
+    let section = Section::new;
     let mut all = Vec::new();
     if !results.is_empty() {
-        all.push(section("short", "In short", in_short(results)));
+        let body = if let [only] = results { summary::of_one(only) } else { summary::of_several(results) };
+        all.push(section("summary", "Summary", body));
     }
     if results.len() > 1 {
-        all.push(section("compared", "Side by side", table(&comparison.metric_rows())));
+        all.push(section("compared", "Side by side", side_by_side(comparison)));
     }
     let explained = why(results);
     if !explained.is_empty() {
@@ -40,26 +60,27 @@ pub(super) fn parts(runs: &[Run], comparison: &Comparison, claims: &[ClaimsOf]) 
     let drawn = &runs[..runs.len().min(RUNS_DRAWN)];
     let are_timed = drawn.iter().any(|run| run.result.takes_time());
     let has_latencies = |run: &Run| {
-        run.result.takes_time() && run.result.latency_ns.read.count + run.result.latency_ns.write.count > 0
+        let of = &run.result.latency_ns;
+        run.result.takes_time() && of.read.count + of.write.count + of.flush.count > 0
     };
     if drawn.iter().any(has_latencies) {
         all.push(section(
             "shares",
             "Latency",
             html! {
-                p.soft { "The share of requests that take longer, both axes logarithmic: the further right a \
-                          curve "
-                    "ends, the longer its slowest request took. Drag to zoom, double-click for all of it." }
+                p.soft { "The share of requests that take longer than a time; both axes are logarithmic. The further \
+                          right a curve ends, the longer its slowest request took. "
+                    span.screen { "Drag to zoom, double-click for all of it." } }
                 div id="share" {}
             },
         ));
     }
     let has = |name: &str| drawn.iter().any(|run| run.table(name).is_some_and(|table| table.rows() > 0));
     if are_timed && has("series") {
-        all.push(section("over-time", "Over time", over_time()));
+        all.push(section("over-time", "Over time", over_time(drawn)));
     }
     if has("blocks") {
-        all.push(section("block-map", "Blocks at the end", html! {
+        all.push(Section::on_screen("block-map", "Blocks at the end", html! {
             p.soft { "A cell is a block, lane below lane; beyond a hundred thousand, a cell is several of them." }
             div id="blocks" {}
         }));
@@ -70,27 +91,16 @@ pub(super) fn parts(runs: &[Run], comparison: &Comparison, claims: &[ClaimsOf]) 
         }));
     }
     if !results.is_empty() {
-        all.push(section("configuration", "Configuration", configuration(comparison)));
-        all.push(section("counters", "Everything counted", counters(results)));
+        if let Some(notes) = summary::notes(results) {
+            all.push(Section::on_screen("notes", "How the workload was read", notes));
+        }
+        all.push(Section::on_screen("configuration", "Configuration", configuration(comparison)));
+        all.push(Section::on_screen("counters", "Everything counted", counters(results)));
     }
     if !claims.is_empty() {
         all.push(section("claims", "Claims of papers", html! { @for paper in claims { (of_paper(paper)) } }));
     }
     all
-}
-
-fn in_short(results: &[RunResult]) -> Markup {
-    html! {
-        @for result in results {
-            @if results.len() > 1 { h3 { (result.name) } }
-            p.verdict { (short::line(result).trim_start_matches("in short: ").trim_end()) }
-            @if !result.is_complete() { p { "The run ended early: " (result.ended) } }
-            @for line in what_held(result) { p { (line) } }
-            @if !result.remarks.is_empty() {
-                ul { @for remark in &result.remarks { li { (remark) } } }
-            }
-        }
-    }
 }
 
 /// Sentences on what the slowest requests waited for, and on the longest stall.
@@ -115,14 +125,15 @@ fn what_held(result: &RunResult) -> Vec<String> {
             else {
                 continue;
             };
+            let which = match kind.slowest_share(1).as_str() {
+                "100 %" => format!("All {}", kind.plural()),
+                share => format!("The slowest {share} of {}", kind.plural()),
+            };
             all.push(format!(
-                "The slowest {} of {} took {} on average, {} of it {}. To see what held them up, run again with \
-                 --explain-tail 99.9.",
-                kind.slowest_share(1),
-                kind.plural(),
+                "{which} took {} on average, {} of it {}.",
                 duration(sum),
                 percent(of(&most) / sum),
-                phrase(most),
+                phrase(most)
             ));
         }
     }
@@ -144,7 +155,7 @@ fn what_held(result: &RunResult) -> Vec<String> {
 /// Where a request is, in words that follow "spent ...".
 fn phrase(part: Part) -> &'static str {
     match part {
-        Part::HostQueue => "outside a full queue",
+        Part::HostQueue => "waiting for a place in a full queue",
         Part::Submission => "in its queue",
         Part::Firmware => "in the firmware",
         Part::LinkWait => "waiting for the host link",
@@ -170,9 +181,14 @@ fn tails(result: &RunResult) -> Vec<(&'static str, &Slowest)> {
 fn why(results: &[RunResult]) -> Vec<Markup> {
     let mut all = Vec::new();
     for result in results.iter().filter(|result| result.takes_time()) {
-        let mut parts = Vec::new();
+        let held = what_held(result);
+        let mut parts: Vec<Markup> = held.iter().map(|line| html! { p { (prose(line)) } }).collect();
         if let Some(picture) = breakdown(result) {
             parts.push(picture);
+            if result.tail.is_none() {
+                let hint = prose("To see what held the slowest up, run again with --explain-tail 99.9.");
+                parts.push(html! { p.soft.screen { (hint) } });
+            }
         }
         parts.extend(tails(result).into_iter().map(|(kind, told)| holders(kind, told)));
         parts.extend(stalls(result));
@@ -215,19 +231,28 @@ fn breakdown(result: &RunResult) -> Option<Markup> {
         })
         .collect();
     let names: Vec<String> = Part::ALL.iter().map(|part| part.name().replace('_', " ")).collect();
-    (!rows.is_empty())
-        .then(|| bars("Parts of a request's life, as shares of the mean latency", &rows, &names))
+    (!rows.is_empty()).then(|| {
+        let heads = ["requests", "share of their time, by part", "mean latency"];
+        bars("Where the requests spent their time", heads, &rows, &names)
+    })
 }
+
+/// What is drawn of whom the slowest waited for.
+const SHARE: &str = "share of their time";
+
+/// What takes less of the time of the slowest than this is not drawn.
+const LEAST: f64 = 0.0005;
 
 /// Whom the slowest requests waited for.
 fn holders(kind: &str, told: &Slowest) -> Markup {
     let mean = |ns: u64| duration(ns as f64 / told.requests.max(1) as f64);
-    let row = |reason: &crate::tail::Reason| Row {
+    let row = |reason: &Reason| Row {
         name: slowest::words(&reason.what),
         parts: vec![(0, reason.share)],
         total: format!("{}, {}", percent(reason.share), mean(reason.ns)),
     };
-    let rows: Vec<Row> = told.reasons.iter().take(12).map(row).collect();
+    let rows: Vec<Row> =
+        told.reasons.iter().take(12).filter(|reason| reason.share >= LEAST).map(row).collect();
     let caption = format!(
         "What held up the slowest {kind}: {} requests, {} and up, mean {}",
         count(told.requests),
@@ -236,53 +261,68 @@ fn holders(kind: &str, told: &Slowest) -> Markup {
     );
     let examples = told.reasons.iter().take(12).filter_map(|reason| Some((reason, reason.longest?)));
     html! {
-        (bars(&caption, &rows, &["share of their time".to_owned()]))
+        (bars(&caption, ["held up by", SHARE, "share, mean"], &rows, &[SHARE.to_owned()]))
         details {
-            summary { "The slowest " (kind) " held most by each" }
-            table {
-                (heads(["held by", "requests", "the slowest", "arrived at", "LBA", "sectors"]))
-                @for (reason, longest) in examples {
-                    tr {
-                        td { (slowest::words(&reason.what)) }
-                        td { (count(reason.requests)) }
-                        td { (duration(longest.latency_ns as f64)) }
-                        td { (duration(longest.arrival_ns as f64)) }
-                        td { (longest.lba) }
-                        td { (longest.sectors) }
-                    }
-                }
-            }
+            summary { "The slowest of the " (kind) " held up by each" }
+            (table(
+                "",
+                &numbers("held up by", ["requests", "the slowest", "arrived at", "LBA", "sectors"]),
+                &examples.map(example).collect::<Vec<_>>(),
+            ))
         }
     }
+}
+
+/// The slowest request that was held up most by something.
+fn example((reason, longest): (&Reason, Example)) -> Line {
+    let cells = [
+        count(reason.requests),
+        duration(longest.latency_ns as f64),
+        duration(longest.arrival_ns as f64),
+        count(longest.lba),
+        count(u64::from(longest.sectors)),
+    ];
+    Line::new(html! { (slowest::words(&reason.what)) }, cells.map(|cell| html! { (cell) }).into())
 }
 
 /// The longest times in which nothing completed.
 fn stalls(result: &RunResult) -> Option<Markup> {
     let longest = &result.stalls.longest;
+    let mut heads = numbers("began at", ["took", "requests waiting"]);
+    heads.push(Head("the request that ended it was mostly".to_owned(), Set::Text));
+    let line = |stall: &Stall| {
+        let part = Part::ALL.iter().find(|part| part.name() == stall.part);
+        let mut mostly = part.map_or(stall.part.as_str(), |part| phrase(*part)).to_owned();
+        if let Some(share) = stall.part_share {
+            mostly.push_str(&format!(" ({})", percent(share)));
+        }
+        let cells = [duration(stall.ns as f64), count(stall.waiting), mostly];
+        Line::new(html! { (duration(stall.start_ns as f64)) }, cells.map(|cell| html! { (cell) }).into())
+    };
     (!longest.is_empty()).then(|| {
         html! {
             details {
                 summary { "Stalls: " (count(result.stalls.count)) ", the longest " (duration(longest[0].ns as f64)) }
-                table {
-                    (heads(["began at", "took", "requests waiting", "the request that ended it was mostly"]))
-                    @for stall in longest {
-                        tr {
-                            td { (duration(stall.start_ns as f64)) }
-                            td { (duration(stall.ns as f64)) }
-                            td { (stall.waiting) }
-                            td.text { (stall.part.replace('_', " "))
-                                @if let Some(share) = stall.part_share { ", " (percent(share)) } }
-                        }
-                    }
-                }
+                (table("", &heads, &longest.iter().map(line).collect::<Vec<_>>()))
             }
         }
     })
 }
 
-fn over_time() -> Markup {
+fn over_time(runs: &[Run]) -> Markup {
+    let changed: Vec<&Run> = runs.iter().filter(|run| !run.result.changes.is_empty()).collect();
     html! {
-        div.tools role="toolbar" aria-label="Time that is shown" {
+        @if !changed.is_empty() {
+            p.soft {
+                "Broken lines mark where a run changed for good. "
+                @for (at, run) in changed.iter().enumerate() {
+                    @if at > 0 { " " }
+                    @if runs.len() > 1 { (run.result.name) ": " }
+                    (prose(&sentence(&regimes::text(&run.result.changes))))
+                }
+            }
+        }
+        div.tools role="toolbar" aria-label="Time that is shown" hidden {
             button type="button" id="time-in" { "zoom in (+)" }
             button type="button" id="time-out" { "zoom out (-)" }
             button type="button" id="time-earlier" { "earlier (←)" }
@@ -290,32 +330,28 @@ fn over_time() -> Markup {
             button type="button" id="time-all" { "all (0)" }
             output id="shown-time" aria-live="polite" {}
         }
-        p.soft { "Drag over any chart to zoom all of them; double-click for all of the time. A click on a name "
+        p.soft.screen { "Drag over any chart to zoom all of them; double-click for all of the time. A click on a name "
             "hides its line." }
         div id="time" tabindex="0" role="group" aria-label="Charts over time" {}
     }
 }
 
-fn heads<const N: usize>(names: [&str; N]) -> Markup {
-    html! { tr { @for name in names { th { (name) } } } }
-}
-
-/// Rows of cells, the first of them a head.
-fn table(rows: &[Vec<String>]) -> Markup {
-    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-    html! {
-        div.scroll {
-            table {
-                @for (number, row) in rows.iter().enumerate() {
-                    tr {
-                        @for at in 0..width {
-                            @let cell = row.get(at).map_or("", String::as_str);
-                            @if number == 0 { th { (cell) } } @else { td { (cell) } }
-                        }
-                    }
-                }
-            }
+/// All metrics, with the ratio of each run to the first.
+fn side_by_side(comparison: &Comparison) -> Markup {
+    let mut rows = comparison.metric_rows();
+    if let Some(head) = rows.first_mut() {
+        "metric".clone_into(&mut head[0]);
+        for cell in head.iter_mut().filter(|cell| cell.is_empty()) {
+            "ratio".clone_into(cell);
         }
+    }
+    for row in rows.iter_mut().skip(1) {
+        row[0] = row[0].replace('_', " ");
+    }
+    let first = rows.first().and_then(|head| head.get(1)).cloned().unwrap_or_default();
+    html! {
+        p.soft { "Ratios are to " (first) "." }
+        (of_rows("", &rows))
     }
 }
 
@@ -351,34 +387,27 @@ fn configuration(comparison: &Comparison) -> Markup {
         None if key.starts_with("workload.") => String::new(),
         None => "default".to_owned(),
     };
+    let text = |name: &str| Head(name.to_owned(), Set::Text);
+    let key = || Head("key".to_owned(), Set::Key);
+    let names: Vec<Head> = std::iter::once(key()).chain(results.iter().map(|of| text(&of.name))).collect();
+    let differently = |key: &str| {
+        let cell = |result: &RunResult| html! { (shown(result, key)) small { (origin(result, key)) } };
+        Line::new(html! { (key) }, results.iter().map(cell).collect())
+    };
+    let heads = [key(), text("value"), text("from")];
+    let line = |key: &str| {
+        let cells = [shown(&results[0], key), origin(&results[0], key)];
+        Line::new(html! { (key) }, cells.map(|cell| html! { (cell) }).into())
+    };
     html! {
         @if !differing.is_empty() {
             h3 { "Set differently" }
-            div.scroll { table {
-                tr { th { "key" } @for result in results { th.text { (result.name) } } }
-                @for key in &differing {
-                    tr {
-                        td.key { (key) }
-                        @for result in results {
-                            td.text { (shown(result, key)) small { (origin(result, key)) } }
-                        }
-                    }
-                }
-            } }
+            (table("", &names, &differing.iter().map(|key| differently(key)).collect::<Vec<_>>()))
         }
         @for (number, (title, keys)) in groups.iter().enumerate().filter(|(_, (_, keys))| !keys.is_empty()) {
             details open[number == 0] {
                 summary { (title) " (" (keys.len()) ")" }
-                div.scroll { table {
-                    tr { th { "key" } th.text { "value" } th.text { "from" } }
-                    @for key in keys {
-                        tr {
-                            td.key { (key) }
-                            td.text { (shown(&results[0], key)) }
-                            td.text { (origin(&results[0], key)) }
-                        }
-                    }
-                } }
+                (table("", &heads, &keys.iter().map(|key| line(key)).collect::<Vec<_>>()))
             }
         }
         @if results.iter().all(|result| result.config.is_empty()) {
@@ -390,52 +419,50 @@ fn configuration(comparison: &Comparison) -> Markup {
 /// What the drives counted, where any is not zero.
 fn counters(results: &[RunResult]) -> Markup {
     let rows = counted::rows(results);
+    let mut heads = vec![Head("counter".to_owned(), Set::Key)];
+    let name =
+        |result: &RunResult| if results.len() > 1 { result.name.clone() } else { "counted".to_owned() };
+    heads.extend(results.iter().map(|result| Head(name(result), Set::Number)));
+    heads.extend(["unit", "what it is"].map(|name| Head(name.to_owned(), Set::Text)));
+    let line = |(counter, sums): &(&'static Counter, Vec<u64>)| {
+        let sums = sums.iter().map(|sum| html! { (count(*sum)) });
+        let about = [counter.unit, counter.doc].map(|text| html! { (text) });
+        Line::new(html! { (counter.key) }, sums.chain(about).collect())
+    };
     html! {
         details {
             summary { (rows.len()) " counters that are not zero" }
-            div.scroll { table {
-                tr {
-                    th { "counter" }
-                    @for result in results { th { (result.name) } }
-                    th.text { "unit" }
-                    th.text { "what it is" }
-                }
-                @for (counter, sums) in rows {
-                    tr {
-                        td.key { (counter.key) }
-                        @for sum in sums { td { (count(sum)) } }
-                        td.text { (counter.unit) }
-                        td.text { (counter.doc) }
-                    }
-                }
-            } }
+            (table("", &heads, &rows.iter().map(line).collect::<Vec<_>>()))
         }
     }
 }
 
 fn of_paper(of: &ClaimsOf) -> Markup {
+    let heads = [
+        ("where", Set::Text),
+        ("claim", Set::Text),
+        ("claimed", Set::Number),
+        ("measured", Set::Number),
+        ("verdict", Set::Text),
+        ("rests on", Set::Text),
+    ];
+    let heads = heads.map(|(name, set)| Head(name.to_owned(), set));
+    let line = |claim: &Judged| Line {
+        class: claim.verdict.clone(),
+        ..Line::new(
+            html! { (claim.place) },
+            vec![
+                html! { (claim.text) },
+                html! { (claim.claimed) },
+                html! { (claim.measured) },
+                html! { span.claim-verdict { (claim.verdict) } @if !claim.why.is_empty() { small { (claim.why) } } },
+                html! { (claim.basis) },
+            ],
+        )
+    };
     html! {
         h3 { (of.paper) }
         p { (of.count("met")) " met, " (of.count("missed")) " missed, " (of.count("not judged")) " not judged" }
-        div.scroll { table {
-            tr {
-                th { "where" }
-                th.text { "claim" }
-                th { "claimed" }
-                th { "measured" }
-                th.text { "verdict" }
-                th.text { "rests on" }
-            }
-            @for claim in &of.claims {
-                tr class=(claim.verdict) {
-                    td { (claim.place) }
-                    td.text { (claim.text) }
-                    td { (claim.claimed) }
-                    td { (claim.measured) }
-                    td.text.verdict { (claim.verdict) @if !claim.why.is_empty() { small { (claim.why) } } }
-                    td.text { (claim.basis) }
-                }
-            }
-        } }
+        (table("", &heads, &of.claims.iter().map(line).collect::<Vec<_>>()))
     }
 }

@@ -1,0 +1,218 @@
+//! How pages look: on a desk, on a telephone, on paper, by day and by night. Screenshots of all go to
+//! `target/screenshots`.
+
+use crate::browser::{Browser, LOOKS, Look, pages_of};
+use crate::program::{SMALL, file, folder, wordline};
+use crate::report::{between, elements, read, run};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Runs that look different: with names of whom the slowest waited for, reads alone, jobs, more than the drive can do,
+/// no time, and nearly nothing.
+fn runs(folder: &Path) -> Vec<(&'static str, String)> {
+    let one = |name: &'static str, more: &[&str]| (name, run(folder, name, more));
+    vec![
+        one("steady", &["--explain-tail", "99"]),
+        one("reads", &["--set", "workload.read_percent=100.0"]),
+        one("overloaded", &["--rate", "2000000"]),
+        one("untimed", &["--set", "run.executor=functional"]),
+        one("nothing", &["--set", "workload.read_percent=100.0", "--set", "run.requests=1"]),
+        ("jobs", jobs(folder)),
+    ]
+}
+
+/// A run of two jobs, one of which sends flushes.
+fn jobs(folder: &Path) -> String {
+    let job = folder.join("two.fio");
+    let text = "[global]\nsize=8m\nbs=4k\nioengine=libaio\ndirect=1\n[log]\nrw=write\nfdatasync=1\n\
+                [database]\nrw=randrw\niodepth=8\n";
+    std::fs::write(&job, text).unwrap();
+    let drive = file(folder, "small.toml", SMALL);
+    let (job, out) = (job.display().to_string(), folder.join("jobs").display().to_string());
+    wordline(&["run", &job, "--config", &drive, "--out", &out, "--quiet"]).ok();
+    out
+}
+
+/// The page of a folder.
+fn page_of(out: &str) -> PathBuf {
+    Path::new(out).join("report.html")
+}
+
+/// A page of several of them.
+fn together(folder: &Path, runs: &[(&'static str, String)]) -> PathBuf {
+    let page = folder.join("together.html");
+    let outs: Vec<&str> = runs.iter().map(|(_, out)| out.as_str()).collect();
+    wordline(&[&["report", "--force", "-o", &page.display().to_string()], &outs[..]].concat()).ok();
+    page
+}
+
+/// Whatever lies beyond the right or left border of what is seen, of what must be seen; one line each.
+const BEYOND: &str = "
+    const seen = document.documentElement.clientWidth;
+    const all = [...document.querySelectorAll('#summary *, .bars *, h1, h2, h3, nav a, .legend, .scale, footer p')];
+    const beyond = all.filter(of => {
+        const box = of.getBoundingClientRect(), style = getComputedStyle(of);
+        const isHidden = of.closest('thead') && innerWidth < 640;
+        // Many runs stand in columns that scroll, beside each other.
+        const scrolls = of.closest('.columns:not(.one)') && innerWidth > 640;
+        return box.width > 0 && !isHidden && !scrolls && (box.right > seen + 1 || box.left < -1);
+    }).map(of => `${of.tagName} ${of.textContent.slice(0, 40)}`);
+    const cut = [...document.querySelectorAll('#summary .scroll')].filter(of => of.scrollWidth > of.clientWidth + 1);
+    const page = document.documentElement.scrollWidth > seen ? ['the page'] : [];
+    return [...page, ...beyond, ...cut.map(of => `cut off: ${of.textContent.slice(0, 40)}`)];";
+
+/// What is wrong with the order of headings, with landmarks, and with heads of tables; one line each.
+const STRUCTURE: &str = "
+    const levels = [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(of => Number(of.tagName[1]));
+    const jumps = levels.filter((level, at) => level > (at ? levels[at - 1] : 0) + 1)
+        .map(level => `h${level} out of order`);
+    const count = what => document.querySelectorAll(what).length;
+    const once = ['main', 'h1', 'header', 'footer'].filter(what => count(what) !== 1)
+        .map(what => `${count(what)} of ${what}`);
+    const heads = [...document.querySelectorAll('th:not([scope])')].map(of => `no scope: ${of.textContent}`);
+    const empty = [...document.querySelectorAll('th')].filter(of => !of.textContent.trim()).map(() => 'an empty head');
+    const tables = [...document.querySelectorAll('table')].filter(of => !of.querySelector('thead th'))
+        .map(() => 'no heads');
+    const nameless = [...document.querySelectorAll('[role=img], select, input, nav')].filter(of =>
+        !of.getAttribute('aria-label') && !of.labels?.length).map(of => `no name: ${of.outerHTML.slice(0, 60)}`);
+    return [...jumps, ...once, ...heads, ...empty, ...tables, ...nameless];";
+
+/// Charts and pictures without a legend or a scale that is seen without a mouse; one line each.
+const UNEXPLAINED: &str = "
+    const isSeen = of => of.getBoundingClientRect().height > 0;
+    return [...document.querySelectorAll('.uplot, canvas.map')].filter(isSeen).filter(of => {
+        const keys = [...of.parentElement.querySelectorAll('.legend, .scale')].filter(isSeen);
+        return !keys.some(key => key.textContent.trim());
+    }).map(of => of.dataset.chart || of.className);";
+
+#[test]
+fn pages_are_read_on_a_desk_and_on_a_telephone_by_day_and_by_night() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = folder("pages-looks");
+    let runs = runs(&folder);
+    let several = together(&folder, &runs);
+    let pages = runs.iter().map(|(name, out)| (*name, page_of(out))).chain([("together", several)]);
+    for (name, page) in pages {
+        for look in LOOKS {
+            browser.look(look);
+            browser.open(&page);
+            let Look { name: way, .. } = look;
+            browser.keep_screenshot(&format!("{name}-{way}"));
+            assert_eq!(browser.console(), Vec::<String>::new(), "{name}, {way}");
+            for (what, script) in [("beyond", BEYOND), ("structure", STRUCTURE), ("unexplained", UNEXPLAINED)]
+            {
+                assert_eq!(browser.run(script), json!([]), "{name}, {way}: {what}");
+            }
+            let paper = browser.run("return getComputedStyle(document.body).backgroundColor");
+            let expected = if look.is_dark { "rgb(22, 22, 22)" } else { "rgb(255, 255, 255)" };
+            assert_eq!(paper, json!(expected), "{name}, {way}");
+        }
+    }
+}
+
+/// The light, the answer, both cards and the table are there before anybody scrolls.
+#[test]
+fn the_first_screen_says_what_was_measured_and_whether_to_believe_it() {
+    let folder = folder("pages-first");
+    let (good, wrong) = (run(&folder, "good", &[]), run(&folder, "wrong", &["--rate", "2000000"]));
+    let page = read(page_of(&good));
+    let first = between(&page, "<main>", "id=\"why\"");
+    for said in [
+        "<h3>Drive</h3>",
+        "<h3>Workload</h3>",
+        "<dt>Capacity</dt>",
+        "<dt>Spare</dt>",
+        "<dt>Before</dt>",
+        "4 dies",
+        "TLC",
+        "20,000 of 20,000 served",
+        "The drive served ",
+        "data-head=\"p99.9\"",
+        "write amplification",
+    ] {
+        assert!(first.contains(said), "{said}: {first}");
+    }
+    let wrong = read(page_of(&wrong));
+    assert!(wrong.contains("<div class=\"light wrong\""), "an overloaded run");
+    let light = between(&wrong, "<div class=\"light wrong\"", "</div></div>");
+    for said in ["Wrong: do not use", "Overloaded: ", "What to do: ", "--closed"] {
+        assert!(light.contains(said), "{said}: {light}");
+    }
+    assert!(wrong.contains("The drive could not keep up: of "), "no latency in the answer");
+    let Some(browser) = Browser::start() else { return };
+    browser.look(LOOKS[0]);
+    browser.open(&page_of(&good));
+    let bottom = "return document.querySelector('#summary table').getBoundingClientRect().bottom";
+    let bottom = browser.run(bottom).as_f64().unwrap();
+    assert!(bottom < 1_000.0, "the table ends at {bottom}");
+}
+
+/// Numbers are written in one way, and every ratio says what it is.
+#[test]
+fn numbers_are_written_in_one_way() {
+    let folder = folder("pages-numbers");
+    let runs = [
+        ("one", run(&folder, "one", &["--explain-tail", "99"])),
+        ("two", run(&folder, "two", &["--seed", "7"])),
+    ];
+    let page = read(together(&folder, &runs));
+    assert!(page.contains("20,000 of 20,000 served"));
+    let compared = between(&page, "id=\"compared\"", "</section>");
+    let heads: Vec<&str> = elements(compared, "<th scope=\"col\"", "</th>")
+        .iter()
+        .map(|head| head.split('>').nth(1).unwrap())
+        .collect();
+    assert_eq!(heads, ["metric", "one", "two", "ratio"]);
+    // What is a part stands to the right of its whole.
+    assert!(compared.contains("class=\"text part\" scope=\"row\">host</th>"), "{compared}");
+    let cells = elements(&page, "<td", "</td>").into_iter().chain(elements(&page, "<dd", "</dd>"));
+    for cell in cells.map(|cell| cell.split_once('>').unwrap().1) {
+        let words: Vec<&str> = cell.split(' ').collect();
+        let is_number = |word: &str| word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_digit());
+        let begins = |word: &str| word.ends_with(|c: char| c.is_ascii_digit());
+        assert!(!words.windows(2).any(|pair| begins(pair[0]) && is_number(pair[1])), "thousands in {cell:?}");
+        assert!(!cell.contains("µs") && !cell.starts_with("0.1 %") && !cell.contains(" 0.1 %"), "{cell:?}");
+    }
+}
+
+#[test]
+fn without_scripts_a_page_says_where_its_numbers_are() {
+    let folder = folder("pages-noscript");
+    let out = run(&folder, "one", &[]);
+    let page = read(page_of(&out));
+    let said = between(&page, "<noscript>", "</noscript>");
+    assert!(said.contains("series.csv") && said.contains("result.json"), "{said}");
+    let Some(browser) = Browser::start() else { return };
+    browser.allow_scripts(false);
+    browser.open(&page_of(&out));
+    browser.keep_screenshot("without-scripts");
+    let seen = browser.run("return document.querySelector('noscript').textContent");
+    assert!(seen.as_str().unwrap().contains("series.csv"), "{seen}");
+    assert_eq!(browser.run("return document.querySelectorAll('canvas').length"), json!(0));
+    let tools = browser.run("return document.querySelector('.tools').getBoundingClientRect().height");
+    assert_eq!(tools, json!(0), "buttons that do nothing");
+}
+
+/// One run takes two pages of A4, and all that is on them is whole.
+#[test]
+fn a_run_is_printed_on_two_pages() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = folder("pages-print");
+    for (name, out) in runs(&folder) {
+        for look in [LOOKS[1], LOOKS[2]] {
+            browser.look(look);
+            browser.open(&page_of(&out));
+            let printed = browser.print(&format!("{name}-{}", look.name));
+            let pages = pages_of(&printed);
+            let is_small = ["untimed", "nothing"].contains(&name);
+            assert!(pages == 2 || is_small && pages == 1, "{name}: {pages} pages");
+            assert_eq!(browser.console(), Vec::<String>::new(), "{name}");
+        }
+    }
+    // Afterwards the page is as it was.
+    let width = "return [document.documentElement.dataset.print ?? null,
+        document.documentElement.scrollWidth <= document.documentElement.clientWidth]";
+    assert_eq!(browser.run(width), json!([null, true]));
+    let charts: Value = browser.run("return wordline.charts().map(chart => chart.width > 300)");
+    assert!(charts.as_array().unwrap().iter().all(|wide| *wide == json!(true)), "{charts}");
+}
