@@ -64,6 +64,42 @@ fn guarded(value: &str) -> Cow<'_, str> {
     if is_formula(&text) { Cow::Owned(format!("'{text}")) } else { text }
 }
 
+/// The rows of a table, its head first; values in quotes may have commas, quotes and line breaks in them (RFC 4180,
+/// section 2). What is wrong is said with its line.
+pub(crate) fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let (mut is_quoted, mut line, mut begun) = (false, 1, 1);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        line += u64::from(letter == '\n');
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
+            '"' => {
+                is_quoted = !is_quoted;
+                begun = line;
+            }
+            _ if is_quoted => cell.push(letter),
+            '\r' if letters.peek() == Some(&'\n') => {}
+            ',' | '\n' => {
+                row.push(unguarded(&cell).to_owned());
+                cell.clear();
+                if letter == '\n' {
+                    rows.push(std::mem::take(&mut row));
+                }
+            }
+            letter => cell.push(letter),
+        }
+    }
+    if is_quoted {
+        return Err(format!("line {begun}: a quote that is not closed"));
+    }
+    if !cell.is_empty() || !row.is_empty() {
+        row.push(unguarded(&cell).to_owned());
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
 /// The value that was written so.
 pub(crate) fn unguarded(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|value| is_formula(value)).unwrap_or(cell)
@@ -88,6 +124,17 @@ mod tests {
             assert_eq!(unguarded(value), value);
         }
         assert_eq!(guarded("\u{1b}[31mred"), "\\u001b[31mred");
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let rows = [["run", "why"], ["a,\nb", "say \"x\""], ["", "=1+1"], ["-5", "'"]];
+        let mut csv = Csv::new(&rows[0]);
+        rows[1..].iter().for_each(|row| csv.row(row));
+        assert_eq!(records(csv.text()).unwrap(), rows);
+        assert_eq!(records("a,b\r\n1,2").unwrap(), [["a", "b"], ["1", "2"]]);
+        assert_eq!(records("").unwrap(), Vec::<Vec<String>>::new());
+        assert_eq!(records("a\n\"b\nc").unwrap_err(), "line 2: a quote that is not closed");
     }
 
     #[test]

@@ -49,6 +49,7 @@ mod fio_json;
 mod fio_tally;
 pub mod forensics;
 mod foresee;
+pub mod interval;
 pub mod job;
 mod jobs;
 mod judge;

@@ -7,6 +7,7 @@ use crate::error::ReportError;
 use crate::files::{FolderLock, write_set};
 use crate::fio_json;
 use crate::job::{JobError, files as read};
+pub use crate::page::PAGE_NAME;
 use crate::places::{Force, Set, check_folder};
 use crate::plot::Plot;
 use crate::result::{self, FILE_NAME, RunResult, version};
@@ -20,8 +21,6 @@ use std::path::{Path, PathBuf};
 pub const CONFIG_NAME: &str = "config.toml";
 /// Name of the file with the table of a comparison.
 const COMPARISON_NAME: &str = "comparison.txt";
-/// Name of the file with the page of a run.
-pub const PAGE_NAME: &str = "report.html";
 /// The plot that only comparisons have.
 const AMPLIFICATION: &str = "write_amplification";
 /// The plot that only runs have.

@@ -1,7 +1,7 @@
 //! `wordline report`: results as a page for a browser.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::files::{FileLock, replace};
@@ -15,6 +15,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   wordline report out/my                                      out/my as one file, report.html
   wordline report out/demo/greedy out/demo/fifo -o demo.html  two runs side by side
+  wordline report out/grid -o grid.html                       a sweep: tables to sort and filter, figures, problems
   wordline report papers/pds papers/hire -o claims.html       papers' claims beside measurements
 
 The report is one file: it opens in any browser, without a network, and can be mailed, archived and printed.
@@ -25,7 +26,7 @@ The report is one file: it opens in any browser, without a network, and can be m
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Report {
-    /// Folders written by `wordline run --out` or `wordline reproduce --out`
+    /// Folders written by `wordline run --out` or `wordline reproduce --out`, or one by `wordline sweep -o`
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
 
@@ -41,7 +42,8 @@ pub struct Report {
 /// Writes the page.
 pub fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     let _lock = args.claim()?;
-    let mut reported = Reported::default();
+    let beside = args.output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut reported = Reported::beside(beside.unwrap_or(Path::new(".")));
     for folder in &args.folders {
         reported.add(folder).map_err(|wrong| Failure::usage(wrong.to_string()))?;
     }

@@ -59,7 +59,10 @@ const BEYOND: &str = "
     }).map(of => `${of.tagName} ${of.textContent.slice(0, 40)}`);
     const cut = [...document.querySelectorAll('#summary .scroll')].filter(of => of.scrollWidth > of.clientWidth + 1);
     const page = document.documentElement.scrollWidth > seen ? ['the page'] : [];
-    return [...page, ...beyond, ...cut.map(of => `cut off: ${of.textContent.slice(0, 40)}`)];";
+    // In a list, what a cell says fits beside its name.
+    const cells = innerWidth > 640 ? [] : [...document.querySelectorAll('.stack td, .stack tbody th')];
+    const narrow = cells.filter(of => of.scrollWidth > of.clientWidth + 1).map(of => `too long: ${of.textContent}`);
+    return [...page, ...narrow, ...beyond, ...cut.map(of => `cut off: ${of.textContent.slice(0, 40)}`)];";
 
 /// What is wrong with the order of headings, with landmarks, and with heads of tables; one line each.
 const STRUCTURE: &str = "
@@ -215,4 +218,139 @@ fn a_run_is_printed_on_two_pages() {
     assert_eq!(browser.run(width), json!([null, true]));
     let charts: Value = browser.run("return wordline.charts().map(chart => chart.width > 300)");
     assert!(charts.as_array().unwrap().iter().all(|wide| *wide == json!(true)), "{charts}");
+}
+
+/// A sweep of three points with two repeats, some of which cannot keep up; its folder.
+fn swept(folder: &Path) -> String {
+    let text = format!(
+        "{SMALL}[run]\nsamples = 0\n[workload]\npattern = \"uniform\"\ncount = 4000\nread_percent = 50.0\n\
+         arrival = \"poisson\"\n[grid]\nworkload.rate_iops = [500.0, 4000.0, 900000.0]\n\
+         ftl.gc_victim.policy = [\"greedy\"]\n[sweep]\nrepeats = 2\nmetrics = [\"IOPS\", \"flash_erases\"]\n"
+    );
+    let out = folder.join("swept").display().to_string();
+    wordline(&["sweep", &file(folder, "grid.toml", text), "-o", &out]).ok();
+    out
+}
+
+/// What stands in a column of the rows that are shown of a table.
+fn column(browser: &Browser, what: &str, name: &str) -> Vec<String> {
+    let script = format!(
+        "const table = document.querySelector('table[data-what={what}]');
+         const at = [...table.tHead.rows[0].cells].findIndex(head => head.textContent === '{name}');
+         return [...table.tBodies[0].rows].filter(row => !row.hidden).map(row => row.cells[at].dataset.by)"
+    );
+    serde_json::from_value(browser.run(&script)).unwrap()
+}
+
+/// A sweep has a page of its own, whose tables are sorted by a click and filtered by what they hold.
+#[test]
+fn a_sweep_has_a_page_that_sorts_and_filters() {
+    let folder = folder("pages-sweep");
+    let out = swept(&folder);
+    // A page of a run's own is linked from where it lies.
+    let id =
+        read(Path::new(&out).join("runs.csv")).lines().nth(1).unwrap().split(',').next().unwrap().to_owned();
+    let of_run = Path::new(&out).join("runs").join(&id);
+    std::fs::create_dir_all(&of_run).unwrap();
+    file(&of_run, "report.html", "a page");
+    let page = folder.join("sweep.html");
+    wordline(&["report", &out, "-o", &page.display().to_string()]).ok();
+    let text = read(&page);
+    for said in [
+        "<h1>Sweep swept</h1>",
+        "Overloaded: 2 of 6 runs.",
+        "6 runs of 3 points, 2 repeats each: rate iops varies.",
+        "500, 4000, 900000",
+        "<h3>Lowest and highest</h3>",
+        " ± ",
+        "alt=\"Figure: IOPS\"",
+        "alt=\"Figure: flash erases\"",
+        "Overloaded: ",
+        "generator, uniform",
+        &format!("href=\"swept/runs/{id}/report.html\""),
+    ] {
+        assert!(text.contains(said), "{said}");
+    }
+    // One value in a list varies nothing.
+    assert!(!between(&text, "id=\"summary\"", "</section>").contains("greedy"));
+    let Some(browser) = Browser::start() else { return };
+    for look in LOOKS {
+        browser.look(look);
+        browser.open(&page);
+        browser.keep_screenshot(&format!("sweep-{}", look.name));
+        for (what, script) in [("beyond", BEYOND), ("structure", STRUCTURE)] {
+            assert_eq!(browser.run(script), json!([]), "{}: {what}", look.name);
+        }
+        assert_eq!(browser.console(), Vec::<String>::new(), "{}", look.name);
+    }
+    browser.look(LOOKS[0]);
+    browser.open(&page);
+    let asked = browser.requests();
+    assert!(asked.iter().all(|asked| asked.starts_with("file:") || asked.starts_with("data:")), "{asked:?}");
+    let click = |head: &str| {
+        let script = format!(
+            "const heads = [...document.querySelectorAll('table[data-what=runs] thead button')];
+             heads.find(head => head.textContent === '{head}').click()"
+        );
+        browser.run(&script);
+    };
+    let numbers = |name: &str| {
+        column(&browser, "runs", name).iter().map(|text| text.parse::<f64>().unwrap()).collect::<Vec<_>>()
+    };
+    click("IOPS");
+    assert!(numbers("IOPS").is_sorted(), "{:?}", numbers("IOPS"));
+    click("IOPS");
+    assert!(numbers("IOPS").is_sorted_by(|a, b| a >= b), "{:?}", numbers("IOPS"));
+    click("rate iops");
+    assert_eq!(numbers("rate iops"), [500.0, 500.0, 4e3, 4e3, 9e5, 9e5], "by size, not by letters");
+    let choose = "const label = [...document.querySelectorAll('#runs .filters label')]
+            .find(label => label.textContent.startsWith('rate iops'));
+         const choice = label.querySelector('select');
+         choice.value = [...choice.options].find(option => option.text === '4000').value;
+         choice.dispatchEvent(new Event('change'));
+         return document.querySelector('#runs .filters output').textContent";
+    assert_eq!(browser.run(choose), json!("2 of 6 runs shown"));
+    assert_eq!(numbers("rate iops"), [4e3, 4e3]);
+    browser.print("sweep");
+}
+
+#[test]
+fn what_is_no_sweep_is_told_and_an_older_one_is_shown() {
+    let folder = folder("pages-no-sweep");
+    let page = folder.join("page.html").display().to_string();
+    let report = |from: &[&str]| wordline(&[&["report", "--force", "-o", &page], from].concat());
+    let sweep = |name: &str, csv: Option<&str>| {
+        let at = folder.join(name);
+        std::fs::create_dir_all(&at).unwrap();
+        file(&at, "sweep.toml", "[grid]\nworkload.seed = [1, 2]\n");
+        csv.map(|csv| file(&at, "runs.csv", csv));
+        at.display().to_string()
+    };
+    let empty = folder.join("empty");
+    std::fs::create_dir_all(&empty).unwrap();
+    report(&[&empty.display().to_string()])
+        .fails(2, &["found:   neither result.json", "sweep.toml", "wordline sweep -o"]);
+    let none = sweep("none", None);
+    report(&[&none]).fails(2, &["a sweep without results", "runs.csv", "wordline sweep FILE"]);
+    let missing = sweep("missing", Some("run,status,workload.seed,repeat,seed\na,missing,1,0,0\n"));
+    report(&[&missing]).fails(2, &["a sweep without results"]);
+    for (csv, said) in [
+        ("", "it is empty"),
+        ("a,b\n1,2\n", "it is not the table of a sweep"),
+        ("run,status,repeat,seed\na,ok,0\n", "row 1: 3 values, and 4 columns"),
+        ("run,status,repeat,seed\na,\"ok,0,0\n", "line 2: a quote that is not closed"),
+    ] {
+        report(&[&sweep("damaged", Some(csv))]).fails(2, &["damaged/runs.csv", said]);
+    }
+    let rows = "run,status,workload.seed,repeat,seed,IOPS\na,ok,1,0,0,1000\nb,failed,2,0,0,\n";
+    let older = sweep("older", Some(rows));
+    report(&[&older, &older]).fails(2, &["a sweep beside something else"]);
+    report(&[&older]).ok();
+    let text = read(&page);
+    assert!(text.contains("from an earlier version") && text.contains("Failed: 1 of 2 runs"), "{text}");
+    // Its file names the folder, too.
+    report(&[&folder.join("older/runs.csv").display().to_string()]).ok();
+    assert!(read(&page) == text);
+    file(&folder.join("older"), "problems.json", "[{\"run\": 5}]");
+    report(&[&older]).fails(2, &["problems.json"]);
 }

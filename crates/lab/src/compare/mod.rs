@@ -43,6 +43,20 @@ pub(crate) fn is_time(key: &str) -> Option<bool> {
     Some((metric.show)(1e3) == duration(1e3))
 }
 
+/// How a number is told.
+pub(crate) type Show = fn(f64) -> String;
+
+/// What tables call the number of that key, and how they tell it; `None` if there is no such key.
+pub(crate) fn told_as(key: &str) -> Option<(String, Show)> {
+    let metric = metrics().into_iter().find(|metric| metric.key == key)?;
+    let name = match metric.name.strip_prefix(' ') {
+        // A part is told with its whole.
+        Some(part) => format!("{}: {}", key.split('.').next().unwrap_or(key).replace('_', " "), part.trim()),
+        None => metric.name.clone(),
+    };
+    Some((name, metric.show))
+}
+
 /// Keys of all these numbers.
 pub(crate) fn scalar_keys() -> Vec<String> {
     metrics().into_iter().map(|metric| metric.key).collect()

@@ -1,7 +1,8 @@
 //! What a page is made of, read from the folders that runs and papers have written.
 
 use super::claims::ClaimsOf;
-use super::{Run, page};
+use super::sweep::{NoSweep, Swept};
+use super::{Run, page, page_of_sweep};
 use crate::block_table;
 use crate::columns::Table;
 use crate::error::ReportError;
@@ -17,13 +18,19 @@ use workload::whole::{self, RESULT_BYTES_MAX};
 pub struct Reported {
     runs: Vec<Run>,
     claims: Vec<ClaimsOf>,
+    sweep: Option<Swept>,
+    beside: Option<PathBuf>,
 }
 
 /// Why a folder cannot be reported on.
 #[derive(Debug)]
 pub enum NoFolder {
-    /// There is neither a run's result nor a paper's.
+    /// There is neither a run's result, nor a paper's, nor a sweep's.
     Nothing(PathBuf),
+    /// A sweep of which no run is done.
+    NoResults(PathBuf),
+    /// A sweep beside something else.
+    NotAlone(PathBuf),
     /// A file of a run in it cannot be read.
     Unread(ReportError),
     /// A paper's results in it cannot be read.
@@ -35,10 +42,25 @@ impl fmt::Display for NoFolder {
         match self {
             NoFolder::Nothing(folder) => write!(
                 f,
-                "{}\n    found:   neither {FILE_NAME} nor {}\n    allowed: a folder of `wordline run --out` or \
-                 `wordline reproduce --out`, or such a file",
+                "{}\n    found:   neither {FILE_NAME} nor {} nor {}\n    allowed: a folder of `wordline run --out`, \
+                 `wordline sweep -o` or `wordline reproduce --out`, or such a file",
                 folder.display(),
-                ClaimsOf::FILE_NAME
+                ClaimsOf::FILE_NAME,
+                Swept::FILE_NAME,
+            ),
+            NoFolder::NoResults(folder) => write!(
+                f,
+                "{}\n    found:   a sweep without results: {} has no run that is done\n    allowed: a sweep of which \
+                 one run or more is done (`wordline sweep FILE -o {}`)",
+                folder.display(),
+                Swept::ROWS_NAME,
+                folder.display(),
+            ),
+            NoFolder::NotAlone(folder) => write!(
+                f,
+                "{}\n    found:   a sweep beside something else\n    allowed: one sweep alone, which has a page of \
+                 its own, or runs and papers",
+                folder.display(),
             ),
             NoFolder::Unread(error) => error.fmt(f),
             NoFolder::Paper(error) => error.fmt(f),
@@ -61,7 +83,12 @@ impl From<PaperError> for NoFolder {
 }
 
 impl Reported {
-    /// Adds what is in a folder that a run or `reproduce` has written, or is one of their files.
+    /// Nothing yet, for a page in this folder: pages of runs that lie there or below it are linked.
+    pub fn beside(folder: &Path) -> Self {
+        Reported { beside: Some(folder.to_owned()), ..Reported::default() }
+    }
+
+    /// Adds what is in a folder that a run, a sweep or `reproduce` has written, or is one of their files.
     pub fn add(&mut self, path: &Path) -> Result<(), NoFolder> {
         let (folder, named) = match path.is_dir() {
             true => (path, None),
@@ -69,6 +96,19 @@ impl Reported {
         };
         let has = |name: &str| named.map_or_else(|| folder.join(name).is_file(), |named| named == name);
         let (is_run, is_paper) = (has(FILE_NAME), has(ClaimsOf::FILE_NAME));
+        let is_sweep = !is_run && (has(Swept::FILE_NAME) || has(Swept::ROWS_NAME));
+        let has_others = !self.runs.is_empty() || !self.claims.is_empty();
+        if self.sweep.is_some() || is_sweep && has_others {
+            return Err(NoFolder::NotAlone(path.to_owned()));
+        }
+        if is_sweep {
+            let read = Swept::read(folder).map_err(|error| match error {
+                NoSweep::NoResults => NoFolder::NoResults(folder.to_owned()),
+                NoSweep::Unread(error) => error.into(),
+            });
+            self.sweep = Some(read?);
+            return Ok(());
+        }
         if is_run {
             let result = RunResult::load(&folder.join(FILE_NAME))?;
             let names = NAMES_OF_TABLES.into_iter().chain([block_table::NAME]);
@@ -89,7 +129,10 @@ impl Reported {
 
     /// The page of all that.
     pub fn page(self) -> String {
-        page(self.runs, &self.claims)
+        match self.sweep {
+            Some(sweep) => page_of_sweep(&sweep, self.beside.as_deref()),
+            None => page(self.runs, &self.claims),
+        }
     }
 }
 

@@ -67,7 +67,6 @@ impl Light {
     }
 
     /// Of the names of problems alone, as tables tell them.
-    #[cfg(test)]
     pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let of = |name: &str| if WRONG.contains(&name) { Light::Wrong } else { Light::Look };
         names.into_iter().map(of).max().unwrap_or(Light::Good)

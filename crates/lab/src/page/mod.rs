@@ -14,6 +14,7 @@ mod maps;
 mod room;
 mod sections;
 mod summary;
+mod sweep;
 mod tables;
 
 use crate::columns::Table;
@@ -21,8 +22,10 @@ use crate::compare::Comparison;
 use crate::result::RunResult;
 use claims::ClaimsOf;
 use maud::{Markup, PreEscaped, html};
+use sections::Section;
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use sweep::Swept;
 
 pub use folder::{NoFolder, Reported};
 
@@ -31,12 +34,20 @@ const UPLOT_JS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.iife.min.js
 const UPLOT_CSS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.min.css");
 const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot-1.6.32/LICENSE");
 const PAGE_JS: &str = include_str!("page.js");
+const SWEEP_JS: &str = include_str!("sweep.js");
 const PAGE_CSS: &str = include_str!("page.css");
 
 /// What is said where nothing can be drawn.
 const WITHOUT_SCRIPTS: &str = "The charts are drawn by scripts, which this browser does not run. Their numbers are in \
                                the tables (series.csv, blocks.csv and others) in the folder of the run, beside \
                                result.json; everything else is on this page.";
+
+/// What is said where tables cannot be sorted.
+const WITHOUT_SORTING: &str = "Tables are sorted and filtered by a script, which this browser does not run: they stand \
+                               in the order of the sweep. The same rows are in runs.csv, in its folder.";
+
+/// Name of the file with the page of a run.
+pub const PAGE_NAME: &str = "report.html";
 
 /// What every page of ours begins with, by which it is known again.
 pub const BEGINS: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -76,14 +87,32 @@ pub(crate) fn page(runs: Vec<Run>, claims: &[ClaimsOf]) -> String {
         ([], _) => "claims of papers".to_owned(),
         (many, _) => format!("{} runs", many.len()),
     };
-    let scripts = [UPLOT_JS, PAGE_JS];
+    let parts = sections::parts(&runs, &comparison, claims);
+    shell(&title, &parts, WITHOUT_SCRIPTS, &footer(&comparison), Some(data))
+}
+
+/// The page of a sweep, which will be in a folder.
+pub(crate) fn page_of_sweep(swept: &Swept, beside: Option<&Path>) -> String {
+    let footer = html! {
+        h2 { "About this page" }
+        p.soft {
+            "Written by wordline " (crate::result::version()) ". It is one file, and needs no network. The exact "
+            "numbers are in " (Swept::ROWS_NAME) ", in the folder of the sweep, and each run in the folder runs."
+        }
+    };
+    let title = format!("Sweep {}", swept.name);
+    shell(&title, &sweep::parts(swept, beside), WITHOUT_SORTING, &footer, None)
+}
+
+/// A page around its parts: with charts of some data, or with tables that are sorted.
+fn shell(title: &str, parts: &[Section], unscripted: &str, footer: &Markup, data: Option<String>) -> String {
+    let scripts: &[&str] = if data.is_some() { &[UPLOT_JS, PAGE_JS] } else { &[SWEEP_JS] };
     let style = format!("{UPLOT_CSS}\n{PAGE_CSS}");
     let policy = format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
-        scripts.map(source).join(" "),
+        scripts.iter().map(|script| source(script)).collect::<Vec<_>>().join(" "),
         source(&style)
     );
-    let parts = sections::parts(&runs, &comparison, claims);
     let page = html! {
         meta http-equiv="Content-Security-Policy" content=(policy);
         meta name="viewport" content="width=device-width, initial-scale=1";
@@ -92,12 +121,12 @@ pub(crate) fn page(runs: Vec<Run>, claims: &[ClaimsOf]) -> String {
         body {
             header {
                 h1 { (title) }
-                nav aria-label="Sections" { @for part in &parts { a href={"#" (part.anchor)} { (part.title) } " " } }
-                noscript { p.light.look { (WITHOUT_SCRIPTS) } }
+                nav aria-label="Sections" { @for part in parts { a href={"#" (part.anchor)} { (part.title) } " " } }
+                noscript { p.light.look { (unscripted) } }
             }
-            main { @for part in &parts { (section(part)) } }
-            footer { (footer(&comparison)) }
-            script id="data" type="application/json" { (PreEscaped(data)) }
+            main { @for part in parts { (section(part)) } }
+            footer { (footer) }
+            @if let Some(data) = data { script id="data" type="application/json" { (PreEscaped(data)) } }
             @for script in scripts { script { (PreEscaped(script)) } }
         }
     };
@@ -116,7 +145,7 @@ fn in_order(runs: Vec<Run>, comparison: &Comparison) -> Vec<Run> {
     places.into_iter().map(named).collect()
 }
 
-fn section(part: &sections::Section) -> Markup {
+fn section(part: &Section) -> Markup {
     html! {
         section id=(part.anchor) class=(if part.is_printed { "printed" } else { "screen" }) {
             h2 { (part.title) }

@@ -31,12 +31,12 @@ pub(super) struct Section {
 }
 
 impl Section {
-    fn new(anchor: &'static str, title: &'static str, body: Markup) -> Self {
+    pub fn new(anchor: &'static str, title: &'static str, body: Markup) -> Self {
         Section { anchor, title, body, is_printed: true }
     }
 
     /// A part that is only for the screen.
-    fn on_screen(anchor: &'static str, title: &'static str, body: Markup) -> Self {
+    pub fn on_screen(anchor: &'static str, title: &'static str, body: Markup) -> Self {
         Section { is_printed: false, ..Section::new(anchor, title, body) }
     }
 }
