@@ -186,14 +186,14 @@ impl SourceReport {
             let more = if s.count > s.first_lines.len() as u64 { ", …" } else { "" };
             out.push(format!(
                 "{} damaged lines skipped: {} (line {}{more})",
-                s.count,
+                grouped(s.count),
                 s.reason.text(),
                 lines.join(", ")
             ));
         }
         let mut remark = |count: u64, text: &str| {
             if count > 0 {
-                out.push(format!("{count} {text}"));
+                out.push(format!("{} {text}", grouped(count)));
             }
         };
         remark(self.sorted, "requests out of time order were sorted");
@@ -216,7 +216,7 @@ impl SourceReport {
             out.push(format!(
                 "{} requests arrived before the one above them, by up to {:.3} ms: treated as arriving \
                  with it",
-                self.time_steps_back,
+                grouped(self.time_steps_back),
                 self.time_step_back_ns_max as f64 / 1e6
             ));
         }
@@ -274,9 +274,32 @@ impl SourceReport {
         if !self.passed_over.is_empty() {
             let total: u64 = self.passed_over.iter().map(|(_, count)| count).sum();
             let kinds: Vec<String> =
-                self.passed_over.iter().map(|(what, count)| format!("{count} {what}")).collect();
-            out.push(format!("{total} lines are not requests: {}", kinds.join(", ")));
+                self.passed_over.iter().map(|(what, count)| format!("{} {what}", grouped(*count))).collect();
+            out.push(format!("{} lines are not requests: {}", grouped(total), kinds.join(", ")));
         }
         out
+    }
+}
+
+/// A count in full, in groups of three: `1,234,567`.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let first = digits.len() % 3;
+    let groups =
+        digits.as_bytes()[first..].chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
+    let all = std::iter::once(digits[..first].to_owned()).chain(groups).filter(|group| !group.is_empty());
+    all.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_stand_in_groups_of_three() {
+        assert_eq!(
+            [0, 7, 999, 1_000, 10_004, 1_234_567].map(grouped),
+            ["0", "7", "999", "1,000", "10,004", "1,234,567"]
+        );
     }
 }

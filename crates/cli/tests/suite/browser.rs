@@ -124,6 +124,11 @@ impl Browser {
         self.devtools("Emulation.setDeviceMetricsOverride", &size);
     }
 
+    /// Whether the page that is open is styled as for paper.
+    pub fn show_print(&self, is_paper: bool) {
+        self.devtools("Emulation.setEmulatedMedia", &json!({ "media": if is_paper { "print" } else { "" } }));
+    }
+
     /// Whether scripts run in pages that are opened from now on.
     pub fn allow_scripts(&self, are_allowed: bool) {
         self.devtools("Emulation.setScriptExecutionDisabled", &json!({ "value": !are_allowed }));

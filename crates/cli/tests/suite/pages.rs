@@ -196,6 +196,13 @@ fn without_scripts_a_page_says_where_its_numbers_are() {
     assert_eq!(tools, json!(0), "buttons that do nothing");
 }
 
+/// What may be torn apart by the end of a page, or left behind by what it belongs to; one line each.
+const TORN: &str = "
+    const wrong = (what, property) => [...document.querySelectorAll(what)].filter(of =>
+        getComputedStyle(of)[property] !== 'avoid').map(of => `${of.tagName} ${of.className}: ${property}`);
+    return [...wrong('main h2, main h3, main h4, caption, h2 + p, .legend', 'breakAfter'),
+        ...wrong('tr, .light, .card, .bars, .uplot, #shares, #time > div', 'breakInside')];";
+
 /// One run takes two pages of A4, and all that is on them is whole.
 #[test]
 fn a_run_is_printed_on_two_pages() {
@@ -211,6 +218,9 @@ fn a_run_is_printed_on_two_pages() {
             assert!(pages == 2 || is_small && pages == 1, "{name}: {pages} pages");
             assert_eq!(browser.console(), Vec::<String>::new(), "{name}");
         }
+        browser.show_print(true);
+        assert_eq!(browser.run(TORN), json!([]), "{name}");
+        browser.show_print(false);
     }
     // Afterwards the page is as it was.
     let width = "return [document.documentElement.dataset.print ?? null,

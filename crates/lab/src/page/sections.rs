@@ -224,12 +224,14 @@ fn breakdown(result: &RunResult) -> Option<Markup> {
         let parts = ns.into_iter().enumerate().filter_map(share).collect();
         (sum > 0.0).then(|| Row { name: format!("{kind}, {side}"), parts, total: duration(sum) })
     };
-    let rows: Vec<Row> = result
+    let mut rows: Vec<Row> = result
         .time_of_kinds()
         .flat_map(|kind| {
             sides(&kind).into_iter().filter_map(move |(side, of)| row(kind.plural(), &side, kind.spent, of))
         })
         .collect();
+    // Where many take as long as each other, the slowest of a hundred and of a thousand are the same.
+    rows.dedup_by(|row, before| row.name == before.name);
     let names: Vec<String> = Part::ALL.iter().map(|part| part.name().replace('_', " ")).collect();
     (!rows.is_empty()).then(|| {
         let heads = ["requests", "share of their time, by part", "mean latency"];

@@ -224,7 +224,9 @@ impl Preconditioned {
             _ if self.units_overwritten == 0 => "written once".to_owned(),
             _ if !self.turned_over => "not turned over".to_owned(),
             (Some(true), _) => "steady".to_owned(),
-            (Some(false), Some(moved)) => format!("still moving by {moved:.1} %"),
+            (Some(false), Some(moved)) => {
+                format!("still moving by {}", crate::number::percent(moved / 100.0))
+            }
             (Some(false), None) => "still moving".to_owned(),
             (None, _) => "overwritten".to_owned(),
         };
