@@ -53,3 +53,14 @@ def test_a_request_log_is_one_runs_alone(tmp_path: Path) -> None:
         session.finish()
     run(request_log=log, force=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log.csv"]
+
+
+def test_the_folder_of_a_sweep_has_a_page(tmp_path: Path) -> None:
+    (tmp_path / "sweep.toml").write_text("[grid]\nworkload.seed = [1, 2]\n")
+    with pytest.raises(wordline.WordlineError, match="(?s)a sweep without results.*wordline sweep"):
+        wordline.report(tmp_path)
+    rows = "run,status,workload.seed,repeat,seed,problems,IOPS\na,ok,1,0,0,,1000\nb,ok,2,0,0,overloaded,9\n"
+    (tmp_path / "runs.csv").write_text(rows)
+    assert "Overloaded: 1 of 2 runs." in wordline.report(tmp_path)
+    with pytest.raises(wordline.WordlineError, match="a sweep beside something else"):
+        wordline.report([tmp_path, run()])

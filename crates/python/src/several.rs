@@ -152,12 +152,11 @@ pub fn compare(
 pub fn report(results: &Bound<'_, PyAny>, path: Option<PathBuf>, force: bool) -> PyResult<Option<String>> {
     let mut reported = Reported::default();
     for of in given(&PyTuple::new(results.py(), [results])?)? {
-        match of {
+        let added = match of {
             Of::Memory(result) => reported.add_result(&result),
-            Of::Place(path) => {
-                reported.add(&path).map_err(|error| WordlineError::new_err(error.to_string()))?
-            }
-        }
+            Of::Place(path) => reported.add(&path),
+        };
+        added.map_err(|error| WordlineError::new_err(error.to_string()))?;
     }
     let page = reported.page();
     let Some(path) = path else { return Ok(Some(page)) };

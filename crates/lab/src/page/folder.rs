@@ -123,8 +123,12 @@ impl Reported {
     }
 
     /// Adds a run that is in memory.
-    pub fn add_result(&mut self, result: &RunResult) {
+    pub fn add_result(&mut self, result: &RunResult) -> Result<(), NoFolder> {
+        if self.sweep.is_some() {
+            return Err(NoFolder::NotAlone(PathBuf::from(&result.name)));
+        }
         self.runs.push(Run::of(result));
+        Ok(())
     }
 
     /// The page of all that.
