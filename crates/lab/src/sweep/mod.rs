@@ -4,7 +4,6 @@ mod baseline;
 mod error;
 mod folder;
 pub mod grid;
-pub mod interval;
 mod labels;
 mod outcome;
 pub mod pivot;
