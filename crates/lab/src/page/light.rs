@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(Light::of_names([]), Light::Good);
         assert_eq!(Light::of_names(["not_steady"]), Light::Look);
         assert_eq!(Light::of_names(["not_steady", "overloaded"]), Light::Wrong);
-        for (name, ..) in crate::problems::MARKS {
+        for (name, ..) in crate::problem::MARKS {
             assert!(!advice(name, None).is_empty(), "{name} without advice");
         }
         assert!(matters("wrote 3 % of the drive: too little to judge write amplification"));

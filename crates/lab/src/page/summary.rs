@@ -4,7 +4,7 @@ use super::light::{self, Light, matters, problems_of, prose, sentence, to_do};
 use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use super::{cards, light::advice};
 use crate::number::{digits, duration, si};
-use crate::problems;
+use crate::problem::MARKS;
 use crate::result::RunResult;
 use crate::table::{NONE, job_rows, latency_rows, member_rows};
 use maud::{Markup, html};
@@ -28,7 +28,7 @@ pub(super) fn of_several(results: &[RunResult]) -> Markup {
         let names: Vec<&str> = results.iter().filter(has).map(|result| result.name.as_str()).collect();
         listed(&names)
     };
-    let found = problems::MARKS.iter().map(|(name, _, what)| (*name, *what, named(name)));
+    let found = MARKS.iter().map(|(name, _, what)| (*name, *what, named(name)));
     let found: Vec<_> = found.filter(|(.., names)| !names.is_empty()).collect();
     html! {
         (light::of_lights(&lights, &html! {
@@ -66,7 +66,7 @@ fn results(result: &RunResult) -> Markup {
 /// What was found, in a sentence or two.
 pub(super) fn answer(result: &RunResult) -> String {
     // Then latencies are those of a queue that grows.
-    let is_overloaded = problems::is_overloaded(result);
+    let is_overloaded = result.verdict.is_overloaded();
     let mut parts = Vec::new();
     if !result.takes_time() {
         let served = crate::number::count(result.requests_served);

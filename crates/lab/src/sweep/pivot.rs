@@ -1,9 +1,9 @@
 //! Pivot tables: a metric over the keys that were varied.
 
-use super::interval::Interval;
 use super::labels::Labels;
 use crate::compare::markdown;
 use crate::csv::Csv;
+use crate::interval::Interval;
 use crate::number::digits;
 use crate::plot::grouped::{Group, grouped};
 use crate::plot::{Line, Lines, Measured, Plot};

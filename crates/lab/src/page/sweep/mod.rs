@@ -9,7 +9,7 @@ use super::cards;
 use super::light::{Light, advice, of_lights, prose, sentence, to_do};
 use super::sections::Section;
 use super::tables::{Head, Line, Set, table};
-use crate::problems::MARKS;
+use crate::problem::MARKS;
 use base64::Engine;
 use maud::{Markup, html};
 use rows::{Metric, Point};

@@ -5,7 +5,7 @@ use crate::compare::{Show, told_as};
 use crate::interval::Interval;
 use crate::number::digits;
 use crate::page::light::Light;
-use crate::problems::MARKS;
+use crate::problem::MARKS;
 use crate::table::NONE;
 use maud::{Markup, html};
 use std::path::Path;
