@@ -21,7 +21,7 @@ pub(super) enum Light {
 const WRONG: [&str; 3] = ["incomplete", "failed_requests", "overloaded"];
 
 /// What remarks say that change how numbers are read; all others tell how the workload was read.
-const MATTERS: [&str; 19] = [
+const MATTERS: [&str; 20] = [
     "too little to judge",
     "no visible effect",
     "no flash was read",
@@ -35,7 +35,8 @@ const MATTERS: [&str; 19] = [
     "destroyed live data",
     "stay readable",
     "data readable for more than",
-    "slower than with policy none",
+    "which policy none would not have moved",
+    "show little of what they do",
     "knew in advance",
     "was trained on",
     "file system was full",
