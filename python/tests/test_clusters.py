@@ -110,9 +110,11 @@ def test_a_cluster_of_which_a_worker_dies_makes_the_same_table(tmp_path: Path, c
 def test_what_a_cluster_cannot_import_is_refused(tmp_path: Path, cluster, module: str) -> None:
     file = write(tmp_path)
     address = cluster.scheduler_address
-    for policy in (lambda lane: None, 17):
-        with pytest.raises(wordline.ConfigError, match="cannot import"):
-            wordline.sweep(file, tmp_path / "out", scheduler=address, policies={"gc_victim": policy})
+    with pytest.raises(wordline.ConfigError, match="policies: gc_victim\n    found:   a C address"):
+        wordline.sweep(file, tmp_path / "out", scheduler=address, policies={"gc_victim": 17})
+    lock = threading.Lock()
+    with pytest.raises(wordline.ConfigError, match="which cannot be sent"):
+        wordline.sweep(file, tmp_path / "out", scheduler=address, policies={"gc_victim": lambda lane: lock})
     greedy = __import__(module).greedy
     own = wordline.sweep(file, tmp_path / "out", scheduler=address, policies={"gc_victim": greedy})
     assert set(own["status"]) == {"ok"}
@@ -122,4 +124,4 @@ def test_a_program_of_other_sources_is_refused() -> None:
     from wordline import _tasks
 
     with pytest.raises(wordline.ConfigError, match="other sources"):
-        _tasks.carry_out_elsewhere([], "0" * 16, {})
+        _tasks.carry_out_elsewhere([], "0" * 16, b"")

@@ -13,7 +13,7 @@ _Settings = dict[str, Any]
 _Columns = dict[str, Any] | Any
 #: Shown where somebody looks (None), always, never, or told to a function: phase, done, total.
 _Progress = bool | Callable[[str, int, int | None], object] | None
-_Policy = Callable[[Lane], int | None] | Callable[[Unit], int] | int | _Path
+_Policy = Callable[..., int | None] | type[Callable[..., int | None]] | int | _Path
 
 class WordlineError(Exception):
     """Base class of all Wordline errors."""
@@ -231,6 +231,7 @@ def run(
     drive: str | None = None,
     settings: _Settings | None = None,
     *,
+    policies: dict[str, _Policy] | None = None,
     name: str | None = None,
     keep_requests: bool = False,
     request_log: _Path | None = None,
@@ -274,7 +275,7 @@ class SweepPlan:
 
     def __new__(
         cls,
-        file: _Path,
+        file: _Path | dict[str, Any],
         out: _Path,
         policies: dict[str, _Policy] | None = None,
         allow_libraries: bool = False,

@@ -85,11 +85,43 @@ def _value(text: str) -> Any:
     return text
 
 
+def _wrong(name: str, found: object, allowed: str) -> str:
+    kind = type(found).__name__
+    return f"{name}\n    found:   {str(found)[:60]} ({kind})\n    allowed: {allowed}"
+
+
+def _check(
+    arguments: dict[str, Any], policies: Any, counts: dict[str, int | None], scheduler: Any
+) -> None:
+    """Refuses arguments of the wrong kind, by their names."""
+    for name, (value, kinds, allowed) in arguments.items():
+        if not isinstance(value, kinds):
+            raise TypeError(_wrong(name, value, allowed))
+    if policies is not None and not isinstance(policies, dict):
+        allowed = 'a dict of names with functions, addresses or paths of libraries: {"mine": f}'
+        raise TypeError(_wrong("policies", policies, allowed))
+    for name, count in counts.items():
+        if count is None:
+            continue
+        allowed = "a whole number from 1, or None for one per core"
+        if isinstance(count, bool) or not hasattr(count, "__index__"):
+            raise TypeError(_wrong(name, count, allowed))
+        if count < 1:
+            raise ConfigError(_wrong(name, count, allowed))
+    given = [name for name, count in counts.items() if count is not None]
+    if scheduler is not None:
+        given.append("scheduler")
+    if len(given) > 1:
+        ways = "jobs (threads), processes or scheduler (a cluster)"
+        raise ConfigError(f"{given[-1]}\n    found:   beside {given[0]}\n    allowed: one of {ways}")
+
+
 def sweep(
-    file: str | os.PathLike[str],
+    file: str | os.PathLike[str] | dict[str, Any],
     out: str | os.PathLike[str],
     *,
     jobs: int | None = None,
+    processes: int | None = None,
     cache: bool = True,
     policies: dict[str, Any] | None = None,
     allow_libraries: bool = False,
@@ -98,27 +130,35 @@ def sweep(
 ) -> Sweep:
     """Runs everything in a sweep file, `jobs` runs at a time (default: one per core), and reads the results.
 
-    Runs already in the folder `out` are not repeated; `force` puts the tables in place of those of another sweep there.
-    Errors are those of the command line.
+    `file` may be a dict of what such a file says. Runs already in the folder `out` are not repeated; `force` puts the
+    tables in place of those of another sweep there. Errors are those of the command line.
 
-    `policies` are functions, as of `Drive.preset`, asked by every run: in threads of this process. `scheduler` is the
-    address of a Dask cluster (`"tcp://..."`), or its client: then runs are carried out there, with functions that its
-    workers can import. They need the same build of Wordline, and files of workloads under the same paths.
-    `allow_libraries` lets the file name libraries with policies.
+    `policies` are your own, each under a name that stands in the file where one of a shipped policy would: a function,
+    a class of which each run has an object, a C address, the path of a library. A family in place of the name
+    (`gc_victim`) gives it to every run. Parameters of functions and classes vary as `policies.NAME.PARAMETER`.
+
+    Runs with policies of your own are carried out in threads of this process, which take turns in Python; with
+    `processes` in so many copies of it. `scheduler` is the address of a Dask cluster (`"tcp://..."`), or its client:
+    then runs are carried out there. Its workers need the same build of Wordline, and files of workloads under the same
+    paths. `allow_libraries` lets the file name libraries with policies.
     """
-    for name, value, allowed in [
-        ("file", file, "the path of a sweep file: a configuration with a [grid]"),
-        ("out", out, "the path of a folder for the results"),
-    ]:
-        if not isinstance(value, str | os.PathLike):
-            kind = type(value).__name__
-            raise TypeError(f"{name}\n    found:   {str(value)[:60]} ({kind})\n    allowed: {allowed}")
-    if scheduler is not None or policies:
+    arguments = {
+        "file": (file, (str, os.PathLike, dict), "the path of a sweep file, a configuration with a [grid]; or a dict"),
+        "out": (out, (str, os.PathLike), "the path of a folder for the results"),
+    }
+    _check(arguments, policies, {"jobs": jobs, "processes": processes}, scheduler)
+    if scheduler is not None or policies or isinstance(file, dict):
         from wordline import _tasks
 
-        settings = (jobs, cache, allow_libraries, force)
-        remarks, complaint = _tasks.sweep(Path(file), Path(out), policies or {}, settings, scheduler)
+        if not policies and scheduler is None:
+            # Nothing is asked of this process.
+            processes = processes or jobs or _tasks.cores()
+        read = file if isinstance(file, dict) else Path(file)
+        settings = (cache, allow_libraries, force)
+        where = (jobs, processes, scheduler)
+        remarks, complaint = _tasks.sweep(read, Path(out), policies or {}, settings, where)
         return _concluded(Path(out), remarks, None if complaint is None else RunError(complaint))
+    jobs = processes or jobs
     command = [sys.executable, "-m", "wordline", "sweep", os.fspath(file), "-o", os.fspath(out), "--quiet"]
     if jobs is not None:
         command += ["--jobs", str(jobs)]

@@ -1,17 +1,18 @@
-"""Sweeps whose runs are carried out by an executor: threads of this process, or workers of a Dask cluster."""
+"""Sweeps that Python carries out: in threads of this process, in copies of it, or on a Dask cluster."""
 
 from __future__ import annotations
 
-import importlib
 import os
+import pickle
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
 from wordline._core import ConfigError, SweepPlan, SweepWorker, WordlineError, sources
+from wordline._processes import Process
 
 #: Least duration of a task whose runs are short; seconds.
 TASK_SECONDS = 1.0
@@ -28,7 +29,7 @@ Answer = tuple[list[str], list[str], list[str], float]
 Said = tuple[list[str], list[str]]
 
 
-def carry_out(worker: SweepWorker, orders: list[str]) -> Answer:
+def carry_out(worker: SweepWorker | Process, orders: list[str]) -> Answer:
     """Carries out orders one after the other."""
     outcomes, undone, remarks = [], [], []
     begun = time.perf_counter()
@@ -40,61 +41,88 @@ def carry_out(worker: SweepWorker, orders: list[str]) -> Answer:
     return outcomes, undone, remarks, (time.perf_counter() - begun) / len(orders)
 
 
-def carry_out_elsewhere(orders: list[str], of: str, policies: dict[str, tuple[str, str]]) -> Answer:
+def carry_out_elsewhere(orders: list[str], of: str, policies: bytes) -> Answer:
     """Carries out orders on a worker of a cluster, if it has a program of the same sources."""
     if sources() != of:
         raise ConfigError(
             f"a worker of the cluster\n    found:   Wordline of other sources ({sources()})\n"
             f"    allowed: the build that plans the sweep ({of})"
         )
-    return carry_out(SweepWorker({family: imported(*name) for family, name in policies.items()}), orders)
-
-
-def imported(module: str, name: str) -> Any:
-    """The object of that name in a module."""
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
-
-
-def name_of(family: str, policy: Any) -> tuple[str, str]:
-    """Module and name by which a worker can import a policy."""
-    module, name = getattr(policy, "__module__", None), getattr(policy, "__qualname__", None)
     try:
-        if module not in (None, "__main__") and name is not None and imported(module, name) is policy:
-            return module, name
-    except (ImportError, AttributeError):
-        pass
-    raise ConfigError(
-        f"policies: {family}\n    found:   {policy!r}, which workers of a cluster cannot import\n"
-        "    allowed: a function at the top of a module that is installed there"
-    )
+        found = pickle.loads(policies)
+    except ImportError as error:
+        raise ConfigError(
+            f"policies\n    found:   a function that a worker of the cluster cannot import: {error}\n"
+            "    allowed: one of a module that is installed there, or of this script or notebook itself"
+        ) from error
+    return carry_out(SweepWorker(found), orders)
+
+
+def pickled(policies: dict[str, Any]) -> bytes:
+    """Policies for workers elsewhere: functions of this script or notebook as they are, others by their names."""
+    import cloudpickle
+
+    for name, policy in policies.items():
+        wrong = None
+        if isinstance(policy, int) or hasattr(policy, "native_name"):
+            wrong = "a C address, which means nothing in another process"
+        else:
+            try:
+                cloudpickle.dumps(policy)
+            except Exception as error:
+                wrong = f"{policy!r}, which cannot be sent to workers of a cluster: {error}"
+        if wrong:
+            raise ConfigError(
+                f"policies: {name}\n    found:   {wrong}\n"
+                "    allowed: a function or a class, or the path of a library that each worker has"
+            )
+    paths = {name: os.path.abspath(it) for name, it in policies.items() if isinstance(it, str | os.PathLike)}
+    return cloudpickle.dumps({**policies, **paths})
 
 
 def sweep(
-    file: Path,
+    file: Path | dict[str, Any],
     out: Path,
     policies: dict[str, Any],
-    settings: tuple[int | None, bool, bool, bool],
-    scheduler: Any,
+    settings: tuple[bool, bool, bool],
+    where: tuple[int | None, int | None, Any],
 ) -> tuple[list[str], str | None]:
-    """Carries out a sweep and writes its tables: what went wrong with cached drives, and with runs if anything did."""
-    jobs, cache, allow_libraries, force = settings
-    names = {family: name_of(family, policy) for family, policy in policies.items()} if scheduler is not None else {}
+    """Carries out a sweep, in threads, in processes or on a cluster, and writes its tables: what went wrong with cached
+    drives, and with runs if anything did."""
+    cache, allow_libraries, force = settings
+    threads, processes, scheduler = where
+    parcel = None
+    if scheduler is not None:
+        _needs_dask()
+        parcel = pickled(policies)
     plan = SweepPlan(file, out, policies, allow_libraries, force)
     orders = plan.orders(cache)
-    if scheduler is None:
-        undone, remarks = here(plan, orders, policies, jobs or len(os.sched_getaffinity(0)))
+    if parcel is not None:
+        undone, remarks = there(plan, orders, parcel, scheduler)
+    elif processes is not None:
+        workers: list[Process] = []
+        for _ in range(min(processes, len(orders))):
+            workers.append(Process(policies, list(workers)))
+        try:
+            undone, remarks = here(plan, orders, workers)
+        finally:
+            for worker in workers:
+                worker.close()
     else:
-        undone, remarks = there(plan, orders, names, scheduler)
+        undone, remarks = here(plan, orders, [SweepWorker(policies) for _ in range(threads or cores())])
     return remarks, plan.conclude(undone)
 
 
-def here(plan: SweepPlan, orders: list[str], policies: dict[str, Any], jobs: int) -> Said:
-    """Runs in threads of this process, each with a worker of its own."""
-    free = [SweepWorker(policies) for _ in range(jobs)]
-    all_workers = list(free)
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def here(plan: SweepPlan, orders: list[str], workers: Sequence[SweepWorker | Process]) -> Said:
+    """Runs on this machine: a thread for each worker, which carries them out or waits for its process."""
+    if not orders:
+        return [], []
+    free = list(workers)
 
     def task(orders: list[str]) -> Answer:
         worker = free.pop()
@@ -103,28 +131,35 @@ def here(plan: SweepPlan, orders: list[str], policies: dict[str, Any], jobs: int
         finally:
             free.append(worker)
 
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(len(workers)) as pool:
         try:
-            return drive(plan, orders, jobs, lambda orders: pool.submit(task, orders))
+            return drive(plan, orders, len(workers), lambda orders: pool.submit(task, orders))
         except BaseException:
-            for worker in all_workers:
+            for worker in workers:
                 worker.stop()
             raise
 
 
-def there(plan: SweepPlan, orders: list[str], names: dict[str, tuple[str, str]], scheduler: Any) -> Said:
-    """Runs on a Dask cluster that exists."""
+def _needs_dask() -> None:
+    """Refuses a cluster where there is nothing to reach it with."""
     try:
-        from distributed import Client
+        import distributed  # noqa: F401
     except ImportError as error:
-        raise WordlineError("scheduler\n    found:   no Dask\n    allowed: pip install 'wordline[cluster]'") from error
+        raise WordlineError("scheduler\n    found:   no Dask\n    allowed: pip install distributed") from error
+
+
+def there(plan: SweepPlan, orders: list[str], policies: bytes, scheduler: Any) -> Said:
+    """Runs on a Dask cluster that exists."""
+    from distributed import Client
+
     is_own = not isinstance(scheduler, Client)
     client = Client(scheduler) if is_own else scheduler
     try:
         # A task whose worker dies is given to another; one that kills each worker fails in the end.
         pool = client.get_executor(pure=False, retries=2)
         threads = max(1, sum(client.nthreads().values()))
-        return drive(plan, orders, threads, lambda orders: pool.submit(carry_out_elsewhere, orders, sources(), names))
+        here = sources()
+        return drive(plan, orders, threads, lambda orders: pool.submit(carry_out_elsewhere, orders, here, policies))
     finally:
         if is_own:
             client.close()

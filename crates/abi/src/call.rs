@@ -230,6 +230,13 @@ pub struct AddressError {
     allowed: &'static str,
 }
 
+impl AddressError {
+    /// The type of the function that must be there.
+    pub fn allowed(&self) -> &'static str {
+        self.allowed
+    }
+}
+
 impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (family, allowed) = (self.family.name(), self.allowed);

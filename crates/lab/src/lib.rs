@@ -64,6 +64,7 @@ mod meter;
 mod migration;
 mod modes;
 mod number;
+pub mod own;
 pub mod page;
 mod page_class;
 pub mod phase;

@@ -3,6 +3,7 @@
 //! A library is a program. One that the command line names is the user's wish; one that a file names, which may have
 //! come from elsewhere, is loaded only if that is allowed.
 
+use crate::own::Asked;
 use abi::{Family, Library};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,10 +36,20 @@ impl PolicyConfig {
         };
         (!path.as_os_str().is_empty()).then_some(path)
     }
+
+    /// Names the library of a family.
+    pub(crate) fn set_library(&mut self, family: Family, path: &Path) {
+        let at = match family {
+            Family::GcVictim => &mut self.gc_victim,
+            Family::WearLeveling => &mut self.wear_leveling,
+            Family::Stream => &mut self.stream,
+        };
+        path.clone_into(at);
+    }
 }
 
 /// Whether a drive asks for a policy of a family from outside.
-fn is_asked(config: &DriveConfig, family: Family) -> bool {
+pub(crate) fn is_asked(config: &DriveConfig, family: Family) -> bool {
     let section = format!("ftl.{}", family.name());
     config.asks_for_policies().into_iter().any(|(info, is_asked)| is_asked && info.section() == section)
 }
@@ -74,8 +85,16 @@ impl ExternalPolicy {
 
 /// Policies as a line each of what they are known by: for keys of caches and names of runs.
 pub(crate) fn known_by(policies: &ExternalPolicies) -> Vec<String> {
-    let known = policies.identities().into_iter();
-    known.map(|(family, who)| format!("{family} by {} {} {}", who.kind, who.name, who.hash)).collect()
+    known_or(policies, "")
+}
+
+/// The same; of a policy that no hash tells from another one of its name, with `salt` in place of that.
+pub(crate) fn known_or(policies: &ExternalPolicies, salt: &str) -> Vec<String> {
+    let line = |(family, who): (String, ssd::external::Identity)| {
+        let hash = if who.hash.is_empty() { salt } else { &who.hash };
+        format!("{family} by {} {} {hash}", who.kind, who.name)
+    };
+    policies.identities().into_iter().map(line).collect()
 }
 
 /// The settings of `--policy FAMILY=FILE`: the family's policy is that of the library.
@@ -121,6 +140,8 @@ pub struct Libraries {
     all: Vec<(Library, PathBuf)>,
     /// Policies that are no libraries': whoever asked for the run has given them.
     given: ExternalPolicies,
+    /// Those among both that a configuration calls by names of the caller's own.
+    asked: Vec<Asked>,
 }
 
 /// Why a library is not loaded, and where it was named.
@@ -130,11 +151,11 @@ pub(crate) struct Refused {
 }
 
 impl Libraries {
-    /// Loads those that a drive asks for. A path counts from the folder of what names it: `of_file` says for which
+    /// Loads those that a drive asks for, each named by a key as `called` says. A path counts from the folder of what names it: `of_file` says for which
     /// origins that is the job's file, which lies in `folder`.
     pub(crate) fn load(
         config: &DriveConfig,
-        (table, origins): (&PolicyConfig, &BTreeMap<String, Origin>),
+        (table, origins, called): (&PolicyConfig, &BTreeMap<String, Origin>, impl Fn(Family) -> String),
         folder: Option<&Path>,
         of_file: impl Fn(&Origin) -> bool,
         allowed: Allowed,
@@ -145,6 +166,7 @@ impl Libraries {
             let key = format!("policy.{}", family.name());
             let origin = origins.get(&key);
             let is_of_file = origin.is_none_or(&of_file);
+            let key = called(family);
             let place = origin.map_or(key.clone(), |origin| format!("{origin}: {key}"));
             if is_of_file && allowed != Allowed::All {
                 let why = format!(
@@ -166,12 +188,17 @@ impl Libraries {
             let library = Library::open(family, &path).map_err(|error| wrong(error.to_string()))?;
             all.push((library, path));
         }
-        Ok(Libraries { all, given: ExternalPolicies::default() })
+        Ok(Libraries { all, ..Libraries::default() })
     }
 
     /// The same beside policies that were given.
-    pub(crate) fn beside(self, given: ExternalPolicies) -> Self {
-        Libraries { given, ..self }
+    pub(crate) fn beside(self, given: ExternalPolicies, asked: Vec<Asked>) -> Self {
+        Libraries { given, asked, ..self }
+    }
+
+    /// Those that the configuration calls by names of the caller's own.
+    pub(crate) fn asked(&self) -> &[Asked] {
+        &self.asked
     }
 
     /// Streams that the library of `ftl.stream` says it uses, if one is loaded and says so, and where it lies.

@@ -8,11 +8,18 @@ use crate::errors::RunError;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The functions of one drive. Clones are the same ones.
 #[derive(Clone, Default)]
 pub struct Callables(Arc<Inner>);
+
+impl fmt::Debug for Callables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} functions", locked(&self.0.functions).len())
+    }
+}
 
 #[derive(Default)]
 struct Inner {

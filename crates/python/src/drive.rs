@@ -143,7 +143,8 @@ impl Drive {
 impl Drive {
     /// A drive that ships with Wordline, by its name (`wordline presets`), with settings of your own:
     /// `Drive.preset("straw", {"ftl.gc_victim.policy": "fifo"})`. `policies` are your own, for `gc_victim`,
-    /// `wear_leveling` and `stream`: a function, a C address (an int), or the path of a library.
+    /// `wear_leveling` and `stream`: a function, a class, a C address (an int), or the path of a library. A policy may
+    /// have a name of your own instead, which the settings have where they would name a shipped one.
     #[staticmethod]
     #[pyo3(signature = (name, settings=None, policies=None))]
     fn preset(
@@ -156,9 +157,9 @@ impl Drive {
         let settings = values::dict("settings", settings, values::SETTINGS)?;
         let policies = values::dict("policies", policies, policies::POLICIES)?;
         let given = policies::policies(policies)?;
-        let settings = [values::settings(settings)?, given.settings].concat();
+        let settings = [values::settings(settings)?, given.settings.clone()].concat();
         let job = Job::read(None, Some(&name), &settings).map_err(errors::of_job)?;
-        Drive::build(py, job.giving(given.policies), given.callables)
+        Drive::build(py, given.to_job(job)?, given.callables)
     }
 
     /// The drive of a configuration, given as a path or text. If it names no drive, this is the default one, in full
@@ -174,7 +175,7 @@ impl Drive {
         let settings = values::dict("settings", settings, values::SETTINGS)?;
         let policies = values::dict("policies", policies, policies::POLICIES)?;
         let given = policies::policies(policies)?;
-        let settings = [values::settings(settings)?, given.settings].concat();
+        let settings = [values::settings(settings)?, given.settings.clone()].concat();
         let text = config.cast::<PyString>().ok().map(ToString::to_string);
         let job = match text.filter(|text| text.contains(['\n', '='])) {
             Some(text) => {
@@ -185,7 +186,7 @@ impl Drive {
         };
         let job = job.map_err(errors::of_job)?;
         let job = if job.names_a_drive() { job } else { job.on(DEFAULT_DRIVE).map_err(errors::of_job)? };
-        Drive::build(py, job.giving(given.policies), given.callables)
+        Drive::build(py, given.to_job(job)?, given.callables)
     }
 
     /// Fills the drive and overwrites it; keys of `[run]` say how: `drive.precondition(fill_percent=80,

@@ -12,6 +12,7 @@ mod data;
 mod drive;
 mod errors;
 mod feed;
+mod function;
 mod handle;
 mod policies;
 mod progress;

@@ -1,17 +1,19 @@
 //! Policies of the user's own: functions of Python, C addresses, libraries.
 
 use crate::callables::Callables;
-use crate::errors::ConfigError;
-use crate::feed::is_not_of_values;
+use crate::errors::{self, ConfigError};
+use crate::function::{Function, hash_of, name_of};
+use crate::values::wrong_type;
 use abi::Family;
+use lab::Job;
+use lab::own::{Made, Maker, Named, Names, Parameters, Unmade};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
-use ssd::config::{Problem, quote};
+use ssd::config::{Origin, Problem, quote};
 use ssd::external::{ExternalPolicies, Identity, LaneCall, LanePolicy, NOT_ELIGIBLE, StreamPolicy, UnitCall};
-use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The blocks of a lane, counted from 0, as seen by a policy for `gc_victim` or `wear_leveling`. Its arrays are
 /// read-only, and filled anew for each call: copy what is to be kept.
@@ -105,63 +107,6 @@ pub struct Unit {
     process: u32,
 }
 
-/// A function of Python, which copies of its drive share.
-struct Function {
-    of: Callables,
-    at: usize,
-    identity: Identity,
-}
-
-impl fmt::Debug for Function {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Function({})", self.identity.name)
-    }
-}
-
-impl Function {
-    fn new(callables: &Callables, of: &Bound<'_, PyAny>) -> Self {
-        let name = of.getattr("__qualname__").or_else(|_| of.get_type().getattr("__qualname__"));
-        let name = name.and_then(|name| name.extract()).unwrap_or_else(|_| "policy".to_owned());
-        // Of what was typed into an interpreter there may be no source.
-        let hash = source_hash(of).unwrap_or_default();
-        let at = callables.add(of.clone().unbind());
-        Function { of: callables.clone(), at, identity: Identity { name, kind: "python", hash } }
-    }
-
-    fn copied(&self) -> Self {
-        Function { of: self.of.clone(), at: self.at, identity: self.identity.clone() }
-    }
-
-    /// What it answers; an exception as Python prints it.
-    fn call<'py>(&self, py: Python<'py>, with: Py<PyAny>) -> Result<Option<u32>, String> {
-        let function = self.of.get(py, self.at).ok_or_else(|| "a function that is gone".to_owned())?;
-        let answer = function.call1(py, (with,)).map_err(|error| self.of.failed(py, error))?;
-        if answer.is_none(py) {
-            return Ok(None);
-        }
-        answer.extract(py).map(Some).map_err(|error: PyErr| {
-            if is_not_of_values(py, &error) {
-                return self.of.failed(py, error);
-            }
-            let shown =
-                answer.bind(py).repr().map_or_else(|_| "something else".to_owned(), |text| text.to_string());
-            format!("{shown}, which is not a whole number from 0 (int() makes one)")
-        })
-    }
-}
-
-/// The hash of a function's source, or of its class's.
-fn source_hash(of: &Bound<'_, PyAny>) -> PyResult<String> {
-    let py = of.py();
-    let inspect = py.import("inspect")?;
-    let source = inspect.call_method1("getsource", (of,));
-    let source = source.or_else(|_| inspect.call_method1("getsource", (of.get_type(),)))?;
-    let bytes = source.call_method1("encode", ("utf-8",))?;
-    let hash = py.import("hashlib")?.call_method1("sha256", (bytes,))?;
-    let digits: String = hash.call_method0("hexdigest")?.extract()?;
-    Ok(digits[..16].to_owned())
-}
-
 /// A function that chooses blocks.
 #[derive(Debug)]
 struct LaneFunction {
@@ -239,12 +184,12 @@ impl Lane {
 
 impl LanePolicy for LaneFunction {
     fn identity(&self) -> Identity {
-        self.function.identity.clone()
+        self.function.identity()
     }
 
     fn choose(&mut self, call: &LaneCall<'_>) -> Result<Option<u32>, String> {
         Python::attach(|py| {
-            let lane = self.show(py, call).map_err(|error| self.function.of.failed(py, error))?;
+            let lane = self.show(py, call).map_err(|error| self.function.failed(py, error))?;
             self.function.call(py, lane.into_any())
         })
     }
@@ -260,7 +205,7 @@ struct StreamFunction(Function);
 
 impl StreamPolicy for StreamFunction {
     fn identity(&self) -> Identity {
-        self.0.identity.clone()
+        self.0.identity()
     }
 
     fn choose(&mut self, call: &UnitCall) -> Result<u32, String> {
@@ -279,7 +224,7 @@ impl StreamPolicy for StreamFunction {
             process: told.process,
         };
         Python::attach(|py| {
-            let unit = Py::new(py, unit).map_err(|error| self.0.of.failed(py, error))?;
+            let unit = Py::new(py, unit).map_err(|error| self.0.failed(py, error))?;
             self.0.call(py, unit.into_any())?.ok_or_else(|| "None".to_owned())
         })
     }
@@ -292,41 +237,153 @@ impl StreamPolicy for StreamFunction {
 /// What was given as policies.
 #[derive(Default)]
 pub struct Given {
-    /// Those that are no libraries.
+    /// Those for families that are no libraries.
     pub policies: ExternalPolicies,
-    /// Settings that make the drive ask for all of them.
+    /// Settings that make the drive ask for all policies of families.
     pub settings: Vec<String>,
-    /// The functions among them.
+    /// Those that have names.
+    pub names: Names,
+    /// The functions among all.
     pub callables: Callables,
 }
 
-/// What policies may be given as.
-pub const POLICIES: &str = "a dict of families (gc_victim, wear_leveling, stream), each with a function, a C address \
-                            (an int), or the path of a library";
-
-/// Policies by their families. Each is a function, a C address, or the path of a library.
-pub fn policies(of: Option<&Bound<'_, PyDict>>) -> PyResult<Given> {
-    let Given { policies: mut given, mut settings, callables } = Given::default();
-    for (name, policy) in of.into_iter().flat_map(|of| of.iter()) {
-        let name: String = name.extract()?;
-        let Some(family) = Family::named(name.trim_start_matches("ftl.")) else {
-            return Err(no_family(&name));
-        };
-        settings.push(format!("ftl.{}.policy=external", family.name()));
-        if let Ok(path) = policy.extract::<PathBuf>() {
-            refuse_source(family, &path)?;
-            settings.push(format!("policy.{}={}", family.name(), quote(&path.display().to_string())));
-            continue;
-        }
-        match family {
-            Family::GcVictim => given.gc_victim = Some(of_lane(family, &policy, &callables)?),
-            Family::WearLeveling => given.wear_leveling = Some(of_lane(family, &policy, &callables)?),
-            Family::Stream => given.stream = Some(of_stream(&policy, &callables)?),
-        }
+impl Given {
+    /// A job with all of it; it must ask for each policy that has a name.
+    pub fn to_job(&self, job: Job) -> PyResult<Job> {
+        let job = job.giving(self.policies.clone()).naming(self.names.clone()).map_err(errors::of_job)?;
+        self.all_asked(&job.asks_for()).map(|()| job)
     }
-    Ok(Given { policies: given, settings, callables })
+
+    /// Refuses policies whose names nobody asks for, and which are probably misspelt.
+    pub fn all_asked(&self, asked: &[String]) -> PyResult<()> {
+        let unasked = self.names.keys().find(|name| !asked.contains(name));
+        unasked.map_or(Ok(()), |name| Err(no_family(name)))
+    }
 }
 
+/// What policies may be given as.
+pub const POLICIES: &str = "a dict: names of families (gc_victim, wear_leveling, stream) or names of your own, each \
+                            with a function, a class, a C address (an int), or the path of a library";
+
+/// Policies by their families, or by names of their own.
+pub fn policies(of: Option<&Bound<'_, PyDict>>) -> PyResult<Given> {
+    let mut all = Given::default();
+    for (name, policy) in of.into_iter().flat_map(|of| of.iter()) {
+        let name = name.extract::<String>().map_err(|_| wrong_type("policies: a name", &name, "text"))?;
+        let family = Family::named(name.trim_start_matches("ftl."));
+        let path = policy.extract::<PathBuf>().ok();
+        if let Some(path) = &path {
+            refuse_source(&name, path)?;
+        }
+        let Some(family) = family else {
+            let named = match path {
+                Some(path) => {
+                    let source = format!("policies={{{name:?}: ...}}");
+                    Named::Library(path, Origin { source, line: None })
+                }
+                None => Named::Given(Arc::new(Own::new(&name, &policy, &all.callables)?)),
+            };
+            all.names.insert(name, named);
+            continue;
+        };
+        all.settings.push(format!("ftl.{}.policy=external", family.name()));
+        if let Some(path) = path {
+            all.settings.push(format!("policy.{}={}", family.name(), quote(&path.display().to_string())));
+            continue;
+        }
+        let own = Own::new(family.name(), &policy, &all.callables)?;
+        let called = if own.is_address { "address".to_owned() } else { name_of(&policy) };
+        let made =
+            own.make(family, &called, &Parameters::new()).map_err(|wrong| unmade(family.name(), &wrong))?;
+        match (family, made) {
+            (Family::GcVictim, Made::Lane(policy)) => all.policies.gc_victim = Some(policy),
+            (Family::WearLeveling, Made::Lane(policy)) => all.policies.wear_leveling = Some(policy),
+            (_, Made::Stream(policy)) => all.policies.stream = Some(policy),
+            (Family::Stream, Made::Lane(_)) => unreachable!("it was made to separate data"),
+        }
+    }
+    Ok(all)
+}
+
+/// A policy that cannot be made.
+fn unmade(name: &str, Unmade { found, allowed, .. }: &Unmade) -> PyErr {
+    ConfigError::new_err(format!("policies: {name}\n    found:   {found}\n    allowed: {allowed}"))
+}
+
+/// A policy that is no library: an address, a function, a class of which each run has an object.
+#[derive(Debug)]
+struct Own {
+    callables: Callables,
+    at: usize,
+    hash: String,
+    is_address: bool,
+}
+
+impl Own {
+    fn new(name: &str, policy: &Bound<'_, PyAny>, all: &Callables) -> PyResult<Self> {
+        let is_address = policy.is_instance_of::<PyInt>() || is_compiled(policy);
+        if !is_address && !policy.is_callable() {
+            return Err(wrong(name, policy));
+        }
+        let hash = if is_address { String::new() } else { hash_of(policy)? };
+        Ok(Own { callables: all.clone(), at: all.add(policy.clone().unbind()), hash, is_address })
+    }
+}
+
+/// Whether numba has made a C function of it.
+fn is_compiled(policy: &Bound<'_, PyAny>) -> bool {
+    policy.getattr("address").is_ok_and(|address| address.is_instance_of::<PyInt>())
+        && policy.getattr("native_name").is_ok()
+}
+
+impl Maker for Own {
+    fn make(&self, family: Family, name: &str, parameters: &Parameters) -> Result<Made, Unmade> {
+        Python::attach(|py| {
+            let gone = || unmade_as("a function that is gone");
+            let policy = self.callables.get(py, self.at).ok_or_else(gone)?.into_bound(py);
+            if self.is_address {
+                if let Some(parameter) = parameters.keys().next().cloned() {
+                    let allowed = "functions and classes of Python have parameters".to_owned();
+                    let found = format!("a parameter of {name}, which is a C address");
+                    return Err(Unmade { parameter: Some(parameter), found, allowed });
+                }
+                return at_address(family, name, &policy);
+            }
+            let identity = Identity { name: name.to_owned(), kind: "python", hash: self.hash.clone() };
+            let function = Function::new(&policy, (&self.callables, self.at), identity, parameters)?;
+            Ok(match family {
+                Family::Stream => Made::Stream(Box::new(StreamFunction(function))),
+                _ => Made::Lane(Box::new(LaneFunction { function, lane: None })),
+            })
+        })
+    }
+}
+
+fn unmade_as(found: &str) -> Unmade {
+    let allowed = "a function, a class, a C address (an int), the path of a library".to_owned();
+    Unmade { parameter: None, found: found.to_owned(), allowed }
+}
+
+/// The policy at a C address.
+#[allow(unsafe_code, reason = "whoever gives an address says what is there")]
+fn at_address(family: Family, name: &str, policy: &Bound<'_, PyAny>) -> Result<Made, Unmade> {
+    let address = policy.extract().or_else(|_| policy.getattr("address")?.extract());
+    let address = address.map_err(|_| unmade_as("a number that is no address"))?;
+    // SAFETY: the documentation says what must be at an address, and for how long.
+    let made = unsafe {
+        match family {
+            Family::Stream => abi::stream_from_address(name, address).map(Made::Stream),
+            _ => abi::lane_from_address(family, name, address).map(Made::Lane),
+        }
+    };
+    made.map_err(|error| Unmade {
+        parameter: None,
+        found: address.to_string(),
+        allowed: format!("the address of {}", error.allowed()),
+    })
+}
+
+/// A name that is no family's, and that nothing asks for.
 fn no_family(name: &str) -> PyErr {
     let names = Family::ALL.map(Family::name);
     let near = match Problem::no_such_name("policy", name, names) {
@@ -334,11 +391,14 @@ fn no_family(name: &str) -> PyErr {
         _ => String::new(),
     };
     let allowed = names.join(", ");
-    ConfigError::new_err(format!("policies\n    found:   {name:?}\n    allowed: {allowed}{near}"))
+    ConfigError::new_err(format!(
+        "policies\n    found:   {name:?}, which no policy asks for\n    allowed: {allowed}; or a name that is the \
+         value of ftl.gc_victim.policy, ftl.wear_leveling.policy or ftl.stream.policy{near}"
+    ))
 }
 
 /// Refuses a source file in place of the library that a compiler makes of it.
-fn refuse_source(family: Family, path: &Path) -> PyResult<()> {
+fn refuse_source(name: &str, path: &Path) -> PyResult<()> {
     let make = match path.extension().and_then(|ending| ending.to_str()) {
         Some("c") => "cc -O2 -shared -fPIC",
         Some("cc" | "cpp" | "cxx") => "c++ -O2 -shared -fPIC",
@@ -347,42 +407,14 @@ fn refuse_source(family: Family, path: &Path) -> PyResult<()> {
     };
     let (source, library) = (path.display(), path.with_extension("so"));
     Err(ConfigError::new_err(format!(
-        "policies: {}\n    found:   {source}, which is a source file\n    allowed: the library that `{make} -o {} \
+        "policies: {name}\n    found:   {source}, which is a source file\n    allowed: the library that `{make} -o {} \
          {source}` makes",
-        family.name(),
         library.display()
     )))
 }
 
-fn wrong(family: Family, policy: &Bound<'_, PyAny>) -> PyErr {
-    let found = policy.get_type().to_string();
-    let allowed = "a function, a C address (an int), the path of a library";
-    PyTypeError::new_err(format!("policies: {}\n    found:   {found}\n    allowed: {allowed}", family.name()))
-}
-
-#[allow(unsafe_code, reason = "whoever gives an address says what is there")]
-fn of_lane(family: Family, policy: &Bound<'_, PyAny>, all: &Callables) -> PyResult<Box<dyn LanePolicy>> {
-    if policy.is_instance_of::<PyInt>() {
-        let address = policy.extract()?;
-        // SAFETY: the documentation says what must be at an address, and for how long.
-        let policy = unsafe { abi::lane_from_address(family, "address", address) };
-        return policy.map_err(|error| ConfigError::new_err(error.to_string()));
-    }
-    if !policy.is_callable() {
-        return Err(wrong(family, policy));
-    }
-    Ok(Box::new(LaneFunction { function: Function::new(all, policy), lane: None }))
-}
-
-#[allow(unsafe_code, reason = "as above")]
-fn of_stream(policy: &Bound<'_, PyAny>, all: &Callables) -> PyResult<Box<dyn StreamPolicy>> {
-    if policy.is_instance_of::<PyInt>() {
-        // SAFETY: as above.
-        let policy = unsafe { abi::stream_from_address("address", policy.extract()?) };
-        return policy.map_err(|error| ConfigError::new_err(error.to_string()));
-    }
-    if !policy.is_callable() {
-        return Err(wrong(Family::Stream, policy));
-    }
-    Ok(Box::new(StreamFunction(Function::new(all, policy))))
+fn wrong(name: &str, policy: &Bound<'_, PyAny>) -> PyErr {
+    let allowed =
+        "a function, a C address (an int), the path of a library, a class whose objects can be called";
+    wrong_type(&format!("policies: {name}"), policy, allowed)
 }

@@ -3,6 +3,7 @@
 use crate::errors::{self, ConfigError, WorkloadError};
 use crate::feed::{self, End};
 use crate::handle::Handle;
+use crate::policies;
 use crate::progress::Shown;
 use crate::results::{Ended, Result};
 use crate::values;
@@ -258,16 +259,17 @@ pub fn feed_all(
 
 /// Everything that `wordline run` does: a workload, on a named drive, or on one made for it. `workload` is a path (a
 /// trace, a fio job file, a configuration with a workload) or a dict (the settings of a `[workload]`); `settings` are
-/// those of `--set`; other keywords are keys of `[run]`.
+/// those of `--set`, `policies` those of `Drive.preset`; other keywords are keys of `[run]`.
 #[pyfunction]
-#[pyo3(signature = (workload, drive=None, settings=None, *, name=None, keep_requests=false, request_log=None,
-                    force=false, cache=true, progress=None, **run))]
+#[pyo3(signature = (workload, drive=None, settings=None, *, policies=None, name=None, keep_requests=false,
+                    request_log=None, force=false, cache=true, progress=None, **run))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub fn run(
     py: Python<'_>,
     workload: &Bound<'_, PyAny>,
     drive: Option<&Bound<'_, PyAny>>,
     settings: Option<&Bound<'_, PyAny>>,
+    policies: Option<&Bound<'_, PyAny>>,
     name: Option<String>,
     keep_requests: bool,
     request_log: Option<PathBuf>,
@@ -278,6 +280,8 @@ pub fn run(
 ) -> PyResult<Result> {
     let (asked, layers) = asked(name, (keep_requests, request_log, force, cache), run)?;
     let settings = values::settings(values::dict("settings", settings, values::SETTINGS)?)?;
+    let given = policies::policies(values::dict("policies", policies, policies::POLICIES)?)?;
+    let settings = [settings, given.settings.clone()].concat();
     let drive = drive.map(|drive| values::text("drive", drive, NAMED)).transpose()?;
     if feed::columns(workload)?.is_some() {
         let (found, allowed) = ("no drive for them", "Drive.preset(\"m64\").run(columns)");
@@ -285,12 +289,15 @@ pub fn run(
     }
     let path: Option<PathBuf> = workload.extract().ok();
     let config = path.as_deref().filter(|path| is_config(path));
-    let job = Job::read(config, drive.as_deref(), &settings).map_err(errors::of_job)?.with_flags(layers);
+    let job = Job::read(config, drive.as_deref(), &settings).map_err(errors::of_job)?;
+    let job = given.to_job(job)?.with_flags(layers);
     // A drive is made for it, so that columns have none to end on.
     let Load::Spec(spec) = load(&job, End::of_bytes(0), Some(workload).filter(|_| config.is_none()))? else {
         unreachable!("columns were refused");
     };
     let (stop, shown) = (Stop::default(), Shown::of(py, progress)?);
     let measured = watched(py, &stop, &shown, |told| measure(&job, *spec, (asked, &stop), &mut None, told))?;
-    Ended::of(measured)?.told(py)
+    let ended = Ended::of(measured)?;
+    let ended = Ended { raised: ended.raised.or(given.callables.raise().err()), ..ended };
+    ended.told(py).map_err(|error| given.callables.explain(py, error))
 }

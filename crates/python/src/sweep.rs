@@ -3,6 +3,7 @@
 use crate::callables::Callables;
 use crate::errors::{self, ConfigError, RunError, WordlineError};
 use crate::policies::{self, Given};
+use crate::values;
 use lab::files::FolderLock;
 use lab::places::Force;
 use lab::sweep::{Done, Folder, Order, Outcome, Outside, Standing, SweepTold, Worker};
@@ -32,22 +33,33 @@ fn unwritten(error: ReportError) -> PyErr {
 
 #[pymethods]
 impl SweepPlan {
-    /// From a sweep file and a folder; `policies` as for `Drive.preset`.
+    /// From a sweep file, or a dict of what it would say, and a folder; `policies` as for `Drive.preset`.
     #[new]
     #[pyo3(signature = (file, out, policies=None, allow_libraries=false, force=false))]
     fn new(
         py: Python<'_>,
-        file: PathBuf,
+        file: &Bound<'_, PyAny>,
         out: PathBuf,
         policies: Option<&Bound<'_, PyDict>>,
         allow_libraries: bool,
         force: bool,
     ) -> PyResult<Self> {
-        let Given { policies: given, settings: sets, callables: _callables } = policies::policies(policies)?;
+        let given = policies::policies(policies)?;
         let allowed = if allow_libraries { Allowed::All } else { Allowed::default() };
-        let text = lab::job::files::read_text(&file, "read the sweep").map_err(errors::of_job)?;
+        let (file, text) = match file.cast::<PyDict>() {
+            // Messages call it as the argument is called.
+            Ok(table) => (PathBuf::from("file"), values::document(table)?),
+            Err(_) => {
+                let file: PathBuf = file.extract()?;
+                let text = lab::job::files::read_text(&file, "read the sweep").map_err(errors::of_job)?;
+                (file, text)
+            }
+        };
         lab::job::files::absolute_text(&out, "write the sweep").map_err(errors::of_job)?;
-        let outside = Outside { allowed, given, sets };
+        // No two sweeps have the same.
+        let salt = py.import("uuid")?.call_method0("uuid4")?.getattr("hex")?.extract()?;
+        let (sets, names) = (given.settings.clone(), given.names.clone());
+        let outside = Outside { allowed, given: given.policies.clone(), sets, names, salt };
         let (kept, path) = (text.clone(), file.clone());
         let mut raised = None;
         // Ctrl-C is heard between two points.
@@ -62,6 +74,8 @@ impl SweepPlan {
             lab::sweep::SweepPlan::new(&path, text, outside, &mut |spec| spec.prepare(), &mut told)
         });
         let plan = plan.map_err(|error| raised.unwrap_or_else(|| errors::of_job(error)))?;
+        let asked = plan.runs.iter().flat_map(|run| &run.asked).map(|asked| asked.name.clone());
+        given.all_asked(&asked.collect::<Vec<_>>())?;
         let folder = Folder::new(&out).map_err(errors::of_job)?;
         let lock = FolderLock::take(&out).map_err(unwritten)?;
         folder.create(&plan, &kept, Force::keyword(force)).map_err(errors::of_job)?;
@@ -120,8 +134,12 @@ impl SweepWorker {
     #[new]
     #[pyo3(signature = (policies=None))]
     fn new(policies: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let Given { policies, callables, .. } = policies::policies(policies)?;
-        Ok(SweepWorker { worker: Mutex::new(Worker::giving(policies)), callables, stop: Stop::default() })
+        let Given { policies, names, callables, .. } = policies::policies(policies)?;
+        Ok(SweepWorker {
+            worker: Mutex::new(Worker::giving(policies, names)),
+            callables,
+            stop: Stop::default(),
+        })
     }
 
     /// Carries out an order: its outcome, for `SweepPlan.keep`, or why there is none. The other is None; both are once

@@ -165,6 +165,29 @@ fn flatten(of: &Bound<'_, PyDict>, (before, levels): (&str, usize), all: &mut Ve
     Ok(())
 }
 
+/// A dict as the text of a configuration: a line for each key, and for those of its tables.
+pub fn document(of: &Bound<'_, PyDict>) -> PyResult<String> {
+    let (mut keys, mut tables) = (String::new(), String::new());
+    let line = |before: &str, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>| {
+        let key: String =
+            key.extract().map_err(|_| wrong_type(&format!("file: a key of {before:?}"), key, "text"))?;
+        let value = toml(value).map_err(|error| about(value.py(), &format!("file: {before}{key}"), error))?;
+        PyResult::Ok(format!("{key} = {value}\n"))
+    };
+    for (key, value) in of.iter() {
+        let Ok(table) = value.cast::<PyDict>() else {
+            keys.push_str(&line("", &key, &value)?);
+            continue;
+        };
+        let name: String = key.extract().map_err(|_| wrong_type("file: a key", &key, "text"))?;
+        tables.push_str(&format!("[{name}]\n"));
+        for (key, value) in table.iter() {
+            tables.push_str(&line(&format!("{name}."), &key, &value)?);
+        }
+    }
+    Ok(keys + &tables)
+}
+
 /// The error about a value, with the key that it belongs to.
 fn about(py: Python<'_>, key: &str, error: PyErr) -> PyErr {
     let is_ours = error.is_instance_of::<ConfigError>(py) || error.is_instance_of::<PyTypeError>(py);

@@ -426,3 +426,50 @@ fn what_is_wrong_is_told_before_anything_runs() {
         assert!(!place.join("saved").exists());
     }
 }
+
+#[test]
+fn a_file_gives_libraries_names_that_stand_beside_those_of_shipped_policies() {
+    if !has_compiler() {
+        return;
+    }
+    let place = folder("own-policy-named");
+    c_library(&place, "gc_victim", "mine", None);
+    let named = format!("{SMALL}{RUN}[policies]\nmine = \"mine.so\"\n");
+    let grid = "[grid]\nftl.gc_victim.policy = [\"greedy\", \"fifo\", \"mine\"]\n";
+    let sweep = file(&place, "sweep.toml", format!("{named}{grid}"));
+    let out = place.join("out");
+    let to = out.display().to_string();
+    let refused = "sweep.toml:19: policies.mine\n    found:   the library mine.so, which a file names";
+    wordline(&["sweep", &sweep, "-o", &to]).fails(2, &[refused, "--allow-libraries"]);
+    wordline(&["sweep", &sweep, "-o", &to, "--allow-libraries", "--quiet"]).ok();
+    let all = runs(&out);
+    assert_eq!(all.len(), 3);
+    let of_mine = all.iter().find(|(.., told)| !told.is_null()).expect("the library was asked");
+    assert_eq!(all.iter().filter(|(_, hash, _)| *hash == of_mine.1).count(), 2, "greedy does the same");
+    let rows = std::fs::read_to_string(out.join("runs.csv")).unwrap();
+    assert!(rows.contains(",mine,") && !rows.contains("external,"), "{rows}");
+    // A single run's file has names as well, and its result the name.
+    let policy = "[ftl.gc_victim]\npolicy = \"mine\"\n";
+    let one = file(&place, "one.toml", format!("{named}{policy}"));
+    let result = run(&[&one, "--allow-libraries"]);
+    assert_eq!(
+        (hash(&result), &result["config"]["ftl.gc_victim.policy"]),
+        (of_mine.1.as_str(), &"mine".into())
+    );
+    let set = run(&[&one, "--allow-libraries", "--set", "ftl.gc_victim.policy=greedy"]);
+    assert_eq!((hash(&set), set["config"]["ftl.gc_victim.policy"].as_str()), (hash(&result), Some("greedy")));
+    // What is wrong is told with its place.
+    let wrong = |text: &str, says: &[&str]| {
+        let path = file(&place, "wrong.toml", text);
+        wordline(&["sweep", &path, "-o", &to, "--allow-libraries"]).fails(2, says);
+    };
+    let (all, line) = (format!("{named}{grid}"), "wrong.toml:19: policies");
+    wrong(&all.replace("mine\"]", "mien\"]"), &["\"mien\"", "allowed: greedy", "did you mean \"mine\"?"]);
+    let at = format!("{line}.fifo");
+    wrong(&all.replace("mine = ", "fifo = "), &[&at, "a name that no shipped policy has"]);
+    let at = format!("{line}.gc_victim");
+    wrong(&all.replace("mine = ", "gc_victim = "), &[&at, "[policy] has a library for each family"]);
+    let at = format!("{line}.mine");
+    wrong(&all.replace("\"mine.so\"", "7"), &[&at, "found:   7", "the path of a library"]);
+    wrong(&format!("{all}policies.mine.x = [1, 2]\n"), &["policies.mine.x", "mine, which is a library"]);
+}

@@ -17,9 +17,12 @@ pub(crate) use memo::{Remembered, taking};
 pub use plan::Plan;
 pub use size::GENERATOR_SPACE_BYTES;
 
-use crate::policies::{Allowed, Libraries, PolicyConfig, Refused};
+use crate::own::{Asked, Names, Own, of_file};
+use crate::policies::{Allowed, Libraries, PolicyConfig, Refused, is_asked};
 use crate::run_config::RunConfig;
+use abi::Family;
 use memo::Memo;
+use ssd::DriveConfig;
 use ssd::config::{ConfigErrors, Layer, Origin, presets, shown};
 use ssd::drive_config::{resolve, resolve_table};
 use ssd::external::ExternalPolicies;
@@ -27,11 +30,11 @@ use toml::de::{DeTable, DeValue};
 use workload::{AddressPolicy, Prepared, Problem, Spec, WorkloadError};
 
 /// Tables of a configuration file that are not the drive's; `pinned` is what a stand-in matches.
-pub const FOREIGN: &[&str] = &["workload", "run", "policy", "pinned"];
+pub const FOREIGN: &[&str] = &["workload", "run", "policy", "policies", "pinned"];
 
 /// The same of a file of a sweep.
 const FOREIGN_IN_SWEEPS: &[&str] =
-    &["workload", "run", "policy", "pinned", "sweep", "grid", "zip", "sample", "labels"];
+    &["workload", "run", "policy", "policies", "pinned", "sweep", "grid", "zip", "sample", "labels"];
 
 /// The drive that is used if nothing names another.
 pub const DEFAULT_DRIVE: &str = "client_tlc";
@@ -65,6 +68,8 @@ pub struct Job {
     allowed: Allowed,
     /// Policies from outside that are no libraries'.
     given: ExternalPolicies,
+    /// Policies from outside that have names, and those names that it asks for.
+    own: Own,
     /// What was worked out for others that begin as this one does, if anybody remembers it.
     memo: Option<Arc<Memo>>,
 }
@@ -80,9 +85,9 @@ impl Job {
         let drive = drive.map(drive_layer).transpose()?;
         let layers = sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
         let file = path.map(ConfigFile::read).transpose()?.map(Arc::new);
-        let (allowed, given) = Default::default();
+        let (allowed, given, own) = Default::default();
         let (arguments, flags, memo) = (sets.to_vec(), Vec::new(), None);
-        Ok(Job { file, drive, sets: layers, arguments, flags, allowed, given, memo })
+        Job { file, drive, sets: layers, arguments, flags, allowed, given, own, memo }.naming(Names::new())
     }
 
     /// Takes the text of a configuration; messages, and paths in it, go by the path.
@@ -92,8 +97,9 @@ impl Job {
 
     /// The same with settings, as [`Job::read`] takes them.
     pub fn with_sets(mut self, sets: &[String]) -> Result<Self, JobError> {
-        let layers: Vec<Layer> =
+        let mut layers: Vec<Layer> =
             sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
+        layers.iter_mut().for_each(|layer| self.own.take(layer));
         self.sets.extend(layers);
         self.arguments.extend(sets.iter().cloned());
         Ok(self)
@@ -130,6 +136,7 @@ impl Job {
             flags,
             allowed: Allowed::default(),
             given: ExternalPolicies::default(),
+            own: Own::default(),
             memo: None,
         }
     }
@@ -150,6 +157,7 @@ impl Job {
             self.drive = Some(layer);
             return Ok(());
         }
+        self.own.take(&mut layer);
         self.sets.push(layer);
         self.arguments.push(argument);
         Ok(())
@@ -171,6 +179,45 @@ impl Job {
         Job { given, ..self }
     }
 
+    /// The same with policies from outside that have names, beside those that its file's `[policies]` names: a name may
+    /// stand wherever a policy's does.
+    pub fn naming(mut self, names: Names) -> Result<Self, JobError> {
+        if let Some(file) = &self.file {
+            let place = |byte| Origin { source: file.name.clone(), line: Some(file.line(byte) as u32) };
+            let names = of_file(&file.text, place).map_err(JobError::new)?;
+            self.own.and(names).map_err(JobError::new)?;
+        }
+        self.own.and(names).map_err(JobError::new)?;
+        if let Some(file) = &mut self.file {
+            let mut layer = file.layer();
+            self.own.take(&mut layer);
+            if layer.text != file.text {
+                Arc::make_mut(file).text = layer.text;
+            }
+        }
+        let last = self.sets.iter_mut().chain(&mut self.flags);
+        last.for_each(|layer| self.own.take(layer));
+        Ok(self)
+    }
+
+    /// With a parameter of a policy that has a name, by its key: `policies.mine.alpha`.
+    pub(crate) fn set_parameter(&mut self, key: &str, value: &str, source: &str) -> Result<(), JobError> {
+        self.own.set(key, value).map_err(|(found, allowed)| {
+            JobError::new(format!("{source}: {}\n    found:   {found}\n    allowed: {allowed}", shown(key)))
+        })
+    }
+
+    /// The same, which asks for policies by these names: its text no longer does.
+    pub(crate) fn asking(mut self, names: Arc<Names>, asked: &[Asked]) -> Self {
+        self.own = Own::of(names, asked);
+        self
+    }
+
+    /// Names of policies that it asks for, whether its drive wants them or not.
+    pub fn asks_for(&self) -> Vec<String> {
+        self.own.asked(|_| true).into_iter().map(|asked| asked.name).collect()
+    }
+
     /// The same, which may load the libraries that its file names.
     pub fn allowing(self, allowed: Allowed) -> Self {
         Job { allowed, ..self }
@@ -178,26 +225,29 @@ impl Job {
 
     /// Loads the libraries with policies that it asks for, and takes what they say of themselves as settings.
     fn with_libraries(&self) -> Result<(Job, Libraries, Vec<String>), JobError> {
-        let (table, origins) = match &self.memo {
-            Some(memo) => memo.policies(self)?,
-            None => {
-                let mut table = PolicyConfig::default();
-                let origins = resolve_table(&self.layers(None), "policy", &mut table)?;
-                (table, origins)
-            }
-        };
+        let (table, origins) = self.policy_table()?;
         let mut job = self.clone();
-        if !Libraries::are_named(&table) {
-            return Ok((job, Libraries::default().beside(self.given.clone()), Vec::new()));
+        let is_named = Libraries::are_named(&table);
+        if !is_named && self.given.is_empty() && self.own.asked(|_| true).is_empty() {
+            return Ok((job, Libraries::default(), Vec::new()));
         }
         let drive = self.resolve(None)?;
         let config = &drive.config;
         // What varies in a sweep is named by its file.
-        let is_sweep = self.foreign() == FOREIGN_IN_SWEEPS;
-        let of_file = |origin: &Origin| is_sweep || origin.line.is_some();
+        let of_sweep = self.file.as_ref().filter(|file| file.foreign == FOREIGN_IN_SWEEPS);
+        let of_file = |origin: &Origin| {
+            origin.line.is_some() || of_sweep.is_some_and(|file| origin.source.starts_with(&file.name))
+        };
         let load = || {
             let refused = |Refused { place, why }| JobError::new(format!("{place}\n{why}"));
-            Libraries::load(config, (&table, &origins), self.folder(), of_file, self.allowed).map_err(refused)
+            Libraries::load(
+                config,
+                (&table, &origins, |family| self.own.key(family)),
+                self.folder(),
+                of_file,
+                self.allowed,
+            )
+            .map_err(refused)
         };
         let libraries = match &self.memo {
             Some(memo) => memo.libraries(config, &table, load)?,
@@ -209,19 +259,54 @@ impl Job {
             job.flags.push(layer);
         }
         let unused = Libraries::unused(config, &table);
-        Ok((job, libraries.beside(self.given.clone()), unused))
+        let asked = self.own.asked(|family| is_asked(config, family));
+        let mut given = self.given_where_asked(config);
+        self.own.make(&asked, &mut given).map_err(JobError::new)?;
+        Ok((job, libraries.beside(given, asked), unused))
+    }
+
+    /// The `[policy]` table, with the libraries whose names stand for policies, and where each was named.
+    fn policy_table(&self) -> Result<(PolicyConfig, BTreeMap<String, Origin>), JobError> {
+        let (mut table, mut origins) = match &self.memo {
+            Some(memo) => memo.policies(self)?,
+            None => {
+                let mut table = PolicyConfig::default();
+                let origins = resolve_table(&self.layers(None), "policy", &mut table)?;
+                (table, origins)
+            }
+        };
+        for family in Family::ALL {
+            if let Some((path, origin)) = self.own.library(family) {
+                table.set_library(family, path);
+                origins.insert(format!("policy.{}", family.name()), origin.clone());
+            }
+        }
+        Ok((table, origins))
+    }
+
+    /// What was given for the families that ask for it: in a sweep, others may have the place at some points.
+    fn given_where_asked(&self, config: &DriveConfig) -> ExternalPolicies {
+        let mut given = self.given.clone();
+        for family in Family::ALL.into_iter().filter(|family| !is_asked(config, *family)) {
+            match family {
+                Family::GcVictim => given.gc_victim = None,
+                Family::WearLeveling => given.wear_leveling = None,
+                Family::Stream => given.stream = None,
+            }
+        }
+        given
     }
 
     /// The libraries that it names, as it names them; whether the drive asks for their policies is not looked at.
     pub fn libraries(&self) -> Result<Vec<String>, JobError> {
-        let mut table = PolicyConfig::default();
-        resolve_table(&self.layers(None), "policy", &mut table)?;
-        let named = abi::Family::ALL.into_iter().filter_map(|family| table.library(family));
+        let (table, _) = self.policy_table()?;
+        let named = Family::ALL.into_iter().filter_map(|family| table.library(family));
         Ok(named.map(|path| path.display().to_string()).collect())
     }
 
     /// The same with settings of other flags, which come last.
-    pub fn with_flags(self, flags: Vec<Layer>) -> Self {
+    pub fn with_flags(mut self, mut flags: Vec<Layer>) -> Self {
+        flags.iter_mut().for_each(|layer| self.own.take(layer));
         Job { flags, ..self }
     }
 
@@ -278,7 +363,8 @@ impl Job {
     }
 
     fn resolve_anew(&self, sized: Option<&str>) -> Result<Arc<Chosen>, JobError> {
-        Ok(Arc::new(Chosen::from(resolve(&self.layers(sized), self.foreign())?)))
+        let resolved = resolve(&self.layers(sized), self.foreign());
+        Ok(Arc::new(Chosen::from(resolved.map_err(|errors| self.own.among_allowed(errors))?)))
     }
 
     /// The default drive with those settings alone that say what its chips are: what a drive is sized from, so that no

@@ -79,7 +79,12 @@ impl Plan {
 
     /// How the workload is run: what the `[run]` table says, with the policies of libraries.
     pub fn spec(&self, workload: &Spec) -> RunSpec {
-        RunSpec { policies: self.libraries.policies(), ..self.run.spec(workload) }
+        let mut run = RunSpec { policies: self.libraries.policies(), ..self.run.spec(workload) };
+        // By the names that they were asked for; to the drive they are all external.
+        for asked in self.libraries.asked() {
+            run.settings.extend(asked.settings());
+        }
+        run
     }
 
     /// Whether a key of the run was given.

@@ -157,6 +157,8 @@ impl Folder {
             aged_as,
             workload_hash: run.workload_hash,
             libraries: run.libraries.clone(),
+            asked: run.asked.clone(),
+            salt: run.salt().to_owned(),
             file: absolute(&self.file(run)),
             cache: cache.map(absolute),
         })

@@ -6,6 +6,7 @@ use crate::error::{Failure, ReportError};
 use crate::experiment::{RunError, run_prepared};
 use crate::files::replace_plain;
 use crate::job::{Job, JobError};
+use crate::own::{Asked, Names};
 use crate::policies::Allowed;
 use crate::result::RunResult;
 use crate::spec::RunSpec;
@@ -33,6 +34,12 @@ pub struct Order {
     /// Hashes of the libraries that its configuration names: these may be loaded.
     #[serde(default)]
     pub libraries: Vec<String>,
+    /// Policies that it asks for by names of the caller's own.
+    #[serde(default)]
+    pub asked: Vec<Asked>,
+    /// What tells these from others of their names where nobody knows what they do.
+    #[serde(default)]
+    pub salt: String,
     /// The file that what came of it is written to.
     pub file: PathBuf,
     /// Where aged drives are kept, if they are.
@@ -98,13 +105,14 @@ fn is_own(failure: &Failure) -> bool {
 pub struct Worker {
     last: Option<(String, Prepared)>,
     given: ExternalPolicies,
+    names: Arc<Names>,
     cache: Option<Arc<DriveCache>>,
 }
 
 impl Worker {
-    /// With policies that are no libraries', which its orders ask for.
-    pub fn giving(given: ExternalPolicies) -> Self {
-        Worker { given, ..Worker::default() }
+    /// With policies that are no libraries', which its orders ask for: by their families, and by names.
+    pub fn giving(given: ExternalPolicies, names: Names) -> Self {
+        Worker { given, names: Arc::new(names), ..Worker::default() }
     }
 
     /// What went wrong with its aged drives that are kept, since this was last asked, a line each.
@@ -128,7 +136,7 @@ impl Worker {
     fn measure(&mut self, order: &Order, stop: &Stop) -> Result<RunResult, RunError> {
         let allowed = if order.libraries.is_empty() { Allowed::OfArguments } else { Allowed::All };
         let job = Job::of_text(Path::new(&order.name), order.config.clone()).allowing(allowed);
-        let job = job.giving(self.given.clone());
+        let job = job.giving(self.given.clone()).asking(Arc::clone(&self.names), &order.asked);
         let refused = |error: JobError| {
             let allowed = "the configuration as it was when the sweep was planned".to_owned();
             Failure::Setting { key: SWEEP, found: error.message, allowed }
@@ -159,7 +167,7 @@ impl Worker {
             return Err(changed("library: a file has changed").into());
         }
         // It names all that a result depends on: the program's sources, too, and whose policies are asked.
-        if id(&plan, prepared.workload_hash(), order.aged_as.as_deref()) != order.id {
+        if id(&plan, prepared.workload_hash(), order.aged_as.as_deref(), &order.salt) != order.id {
             return Err(changed("program or policy").into());
         }
         if self.cache.as_ref().map(|cache| cache.folder()) != order.cache.as_deref() {

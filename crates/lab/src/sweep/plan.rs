@@ -3,6 +3,7 @@
 use super::grid::{Point, Sweep};
 use super::recipe::{Outside, Planned, Recipe, Survey, name_of};
 use crate::job::JobError;
+use crate::own::Asked;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub struct Run {
     pub workload_hash: u64,
     /// Hashes of the libraries whose policies it runs.
     pub libraries: Vec<String>,
+    /// Policies of the caller's own that it asks for by their names.
+    pub asked: Vec<Asked>,
     /// Its place in the sweep.
     number: usize,
     recipe: Arc<Recipe>,
@@ -43,6 +46,11 @@ impl Run {
     /// What was varied, for people: keys by their last part, and values.
     pub fn name(&self) -> String {
         name_of(&self.point())
+    }
+
+    /// What tells its policies from others of their names where nobody knows what they do.
+    pub(super) fn salt(&self) -> &str {
+        &self.recipe.salt
     }
 
     /// Drive, run and workload: a configuration that is this run; and that of the drive as which it is aged, if that is
@@ -80,8 +88,9 @@ impl SweepPlan {
             if number % TOLD_EVERY == 0 {
                 told(number as u64, all as u64)?;
             }
-            let Planned { id, drive, workload_hash, libraries } = recipe.plan_run(number, survey)?;
-            runs.push(Run { id, drive, workload_hash, libraries, number, recipe: Arc::clone(&recipe) });
+            let Planned { id, drive, workload_hash, libraries, asked } = recipe.plan_run(number, survey)?;
+            let recipe = Arc::clone(&recipe);
+            runs.push(Run { id, drive, workload_hash, libraries, asked, number, recipe });
         }
         Ok(SweepPlan { recipe, runs })
     }

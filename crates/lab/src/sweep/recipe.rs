@@ -8,7 +8,8 @@ use super::grid::{Point, Sweep};
 use super::tables::WORKLOAD;
 use crate::experiment::number_of_drive;
 use crate::job::{Chosen, Job, JobError, Plan, Remembered, taking, with_path};
-use crate::policies::{Allowed, known_by};
+use crate::own::{Asked, Names};
+use crate::policies::{Allowed, known_or};
 use crate::spec::RunSpec;
 use sha2::Digest;
 use ssd::reconfigure::{differing, is_changeable};
@@ -38,6 +39,11 @@ fn is_of_workload(key: &str) -> bool {
     key == WORKLOAD || key.starts_with("workload.")
 }
 
+/// Whether a key is a parameter of a policy of the caller's own.
+fn is_parameter(key: &str) -> bool {
+    key.starts_with("policies.")
+}
+
 /// What was varied, for people: keys by their last part, and values.
 pub(super) fn name_of(point: &Point) -> String {
     // A policy is known by what it decides.
@@ -56,6 +62,10 @@ pub struct Outside {
     pub given: ExternalPolicies,
     /// The settings that make drives ask for them, as `--set` has them.
     pub sets: Vec<String>,
+    /// Policies that have names, which may stand wherever a policy's does.
+    pub names: Names,
+    /// What tells this sweep's policies from others of their names where nobody knows what they do.
+    pub salt: String,
 }
 
 /// What a point is as a run.
@@ -64,6 +74,7 @@ pub(super) struct Planned {
     pub drive: u64,
     pub workload_hash: u64,
     pub libraries: Vec<String>,
+    pub asked: Vec<Asked>,
 }
 
 /// A workload that was read through.
@@ -85,6 +96,7 @@ pub(super) struct Recipe {
     path: PathBuf,
     pub sweep: Sweep,
     base: Job,
+    pub salt: String,
     /// The file's own workload.
     spec: Option<Spec>,
     /// Workloads of files, which are read once.
@@ -98,11 +110,12 @@ impl Recipe {
     pub fn read(path: &Path, text: String, outside: Outside) -> Result<Self, JobError> {
         let wrong = |error: SweepError| JobError::new(error.to_string());
         let sweep = Sweep::parse(&text, path).map_err(wrong)?;
-        let Outside { allowed, given, sets } = outside;
-        let base = Job::of_sweep(path, text).allowing(allowed).giving(given).with_sets(&sets)?.remembering();
+        let Outside { allowed, given, sets, names, salt } = outside;
+        let base = Job::of_sweep(path, text).allowing(allowed).giving(given).naming(names)?;
+        let base = base.with_sets(&sets)?.remembering();
         let spec = base.workload()?;
         let (files, loads) = Default::default();
-        Ok(Recipe { path: path.to_owned(), sweep, base, spec, files, loads })
+        Ok(Recipe { path: path.to_owned(), sweep, base, salt, spec, files, loads })
     }
 
     /// A point as a run, by its number. A workload is read through by `survey`, each once.
@@ -120,10 +133,11 @@ impl Recipe {
             ..RunSpec::default()
         };
         Ok(Planned {
-            id: id(&plan, load.hash, aged_as.as_ref().map(|base| base.text())),
+            id: id(&plan, load.hash, aged_as.as_ref().map(|base| base.text()), &self.salt),
             drive: number_of_drive(aged.text(), (!load.spec.is_driven()).then_some(load.hash), &past),
             workload_hash: load.hash,
             libraries: plan.libraries.hashes(),
+            asked: plan.libraries.asked().to_vec(),
         })
     }
 
@@ -151,7 +165,7 @@ impl Recipe {
         config: &DriveConfig,
         survey: &mut Survey<'_>,
     ) -> Result<Option<Arc<Chosen>>, JobError> {
-        let stays = |(key, _): &&(String, String)| !is_changeable(key);
+        let stays = |(key, _): &&(String, String)| !is_changeable(key) && !is_parameter(key);
         let settings: Vec<_> = point.settings.iter().filter(stays).cloned().collect();
         if !self.sweep.ages_base || settings.len() == point.settings.len() {
             return Ok(None);
@@ -174,7 +188,10 @@ impl Recipe {
     fn plan(&self, point: &Point, survey: &mut Survey<'_>) -> Result<(Plan, Arc<Load>), JobError> {
         let mut job = self.base.clone();
         for (key, value) in point.settings.iter().filter(|(key, _)| !names_workload(key)) {
-            job.set(key, value, self.place(key))?;
+            match is_parameter(key) {
+                true => job.set_parameter(key, value, &self.place(key))?,
+                false => job.set(key, value, self.place(key))?,
+            }
         }
         if self.is_seeded(point, DRIVE_SEED) {
             job.set(DRIVE_SEED, &point.seed.to_string(), self.place_of_seed())?;
@@ -257,9 +274,11 @@ impl Recipe {
 }
 
 /// All that a result depends on, in 16 digits; not where files lie or who asked for what.
-pub(super) fn id(plan: &Plan, workload: u64, aged_as: Option<&str>) -> String {
+pub(super) fn id(plan: &Plan, workload: u64, aged_as: Option<&str>, salt: &str) -> String {
     let (run, workload) = (plan.run_toml(), format!("{workload:016x}"));
-    let policies = known_by(&plan.libraries.policies());
+    let mut policies = known_or(&plan.libraries.policies(), salt);
+    let asked = plan.libraries.asked().iter();
+    policies.extend(asked.filter(|asked| !asked.parameters.is_empty()).map(Asked::line));
     let texts = [run.as_str(), &workload].into_iter().chain(aged_as);
     let hash = texts.chain(policies.iter().map(String::as_str)).fold(plan.resolved.hashed(), taking);
     hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
