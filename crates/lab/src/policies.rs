@@ -151,8 +151,8 @@ pub(crate) struct Refused {
 }
 
 impl Libraries {
-    /// Loads those that a drive asks for, each named by a key as `called` says. A path counts from the folder of what names it: `of_file` says for which
-    /// origins that is the job's file, which lies in `folder`.
+    /// Loads those that a drive asks for, each named by a key as `called` says. A path counts from the folder of what
+    /// names it: `of_file` says for which origins that is the job's file, which lies in `folder`.
     pub(crate) fn load(
         config: &DriveConfig,
         (table, origins, called): (&PolicyConfig, &BTreeMap<String, Origin>, impl Fn(Family) -> String),

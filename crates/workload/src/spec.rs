@@ -519,7 +519,7 @@ impl Prepared {
             "priority_shares" => !self.priorities.0.is_empty(),
             "repeat" => entry.1 != "1" || content.is_some(),
             "burst_requests" | "burst_rate_iops" => has_bursts,
-            "write_zipf_theta" => entry.1 != "0.0",
+            "write_zipf_theta" | "trim_percent" => entry.1 != "0.0",
             "scatter_seed" => entry.1 != "0",
             "page_cache_mib" | "page_cache_us" => self.cache.is_some(),
             "map_hints" => !self.mapping.is_empty(),

@@ -48,6 +48,8 @@ generator! {
         count: u64 = 1_000_000, unit "requests", allowed "a whole number from 1, such as 10000 or 1e4", if |n| *n >= 1;
         /// Share of reads; the others are writes.
         read_percent: f64 = 70.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
+        /// Share of trims, in place of writes: the host says of the same places that it needs them no more.
+        trim_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// Size of each request, or a list of sizes, or of [size, weight] pairs.
         size_bytes: Sizes = Sizes(vec![(4096, 1)]), unit "bytes", allowed "", if |_| true;
         /// Requests start at multiples of this; 0 for the smallest size.
@@ -102,7 +104,16 @@ impl SyntheticSpec {
             );
             return Err(WorkloadError::setting("zipf_access_percent", found, "at least zipf_space_percent"));
         }
+        if self.read_percent + self.trim_percent > 100.0 {
+            let found = format!("{} % trims beside {} % reads", self.trim_percent, self.read_percent);
+            return Err(WorkloadError::setting("trim_percent", found, "at most 100 % with read_percent"));
+        }
         self.check_times(self.count)
+    }
+
+    /// Share of trims among what is no read.
+    fn trimmed(&self) -> f64 {
+        if self.trim_percent > 0.0 { (self.trim_percent / (100.0 - self.read_percent)).min(1.0) } else { 0.0 }
     }
 }
 
@@ -226,9 +237,10 @@ impl Hot {
 
     #[inline]
     fn choose(&mut self, rng: &mut Rng, op: OpCode, places: u64) -> u64 {
-        let writes = self.writes.as_ref().filter(|_| op == OpCode::Write);
+        // Trims forget what writes have written.
+        let writes = self.writes.as_ref().filter(|_| op != OpCode::Read);
         let mut place = writes.unwrap_or(&self.zipf).sample(rng) + self.shift;
-        if op == OpCode::Write {
+        if op != OpCode::Read {
             place += self.write_shift;
         }
         while place >= places {
@@ -264,6 +276,7 @@ impl Generator {
             Pattern::Zipf => Chooser::Zipf(Box::new(Hot::new(spec, places.count))),
         };
         let draws = Draws::new(spec.read_percent, &spec.size_bytes, spec.count, spec.clock(), spec.seed);
+        let draws = draws.trimming(spec.trimmed(), spec.seed);
         Ok(Generator { places, chooser, draws })
     }
 
@@ -319,6 +332,8 @@ pub(crate) struct Draws {
     ops: Rng,
     lengths: Rng,
     addresses: Rng,
+    /// Trims among what is no read, as a 64-bit fraction, and what draws them; `None` for none.
+    trims: Option<(u64, Rng)>,
 }
 
 impl Draws {
@@ -331,7 +346,15 @@ impl Draws {
             ops: Rng::named(seed, "workload/operation"),
             lengths: Rng::named(seed, "workload/size"),
             addresses: Rng::named(seed, "workload/address"),
+            trims: None,
         }
+    }
+
+    /// The same with a share of trims in place of writes: all else stays as it is without.
+    fn trimming(self, share: f64, seed: u64) -> Self {
+        // All of them: the largest fraction that there is.
+        let drawn = || ((share * TWO_TO_64) as u64, Rng::named(seed, "workload/trim"));
+        Draws { trims: (share > 0.0).then(drawn), ..self }
     }
 
     /// The next request, at the first sector that `place` finds for an operation of so many sectors; `None` when as
@@ -340,7 +363,12 @@ impl Draws {
     pub(crate) fn next(&mut self, place: impl FnOnce(OpCode, u32, &mut Rng) -> u64) -> Option<Request> {
         self.left = self.left.checked_sub(1)?;
         let is_read = self.reads.is_none_or(|share| self.ops.next_u64() < share);
-        let op = if is_read { OpCode::Read } else { OpCode::Write };
+        let is_trim = !is_read && self.trims.as_mut().is_some_and(|(share, rng)| rng.next_u64() <= *share);
+        let op = match (is_read, is_trim) {
+            (true, _) => OpCode::Read,
+            (false, true) => OpCode::Trim,
+            (false, false) => OpCode::Write,
+        };
         let sectors = self.sizes.draw(&mut self.lengths);
         let lba = place(op, sectors, &mut self.addresses);
         let arrival_ns = self.clock.tick();
@@ -373,11 +401,13 @@ impl Prepared {
         let Spec::Synthetic(spec) = &self.spec else { return None };
         let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
         let mut drawn = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
-        let writes = spec.count as f64 * (1.0 - spec.read_percent / 100.0);
+        let writes = spec.count as f64 * (1.0 - (spec.read_percent + spec.trim_percent) / 100.0);
         let is_free = spec.pattern != Pattern::Sequential && spec.hot_shift_requests == 0;
         if is_free && 0.0 < writes && writes < least as f64 {
             // Nobody looks at when they arrive.
-            (drawn.count, drawn.read_percent, drawn.arrival) = (least, 0.0, Arrival::Closed);
+            (drawn.read_percent, drawn.arrival) = (0.0, Arrival::Closed);
+            drawn.trim_percent = 100.0 * spec.trimmed();
+            drawn.count = (least as f64 / (1.0 - spec.trimmed())).ceil() as u64;
         }
         Some(Spec::Synthetic(drawn).prepare())
     }
@@ -393,6 +423,7 @@ impl Prepared {
         let is_whole = spec.space_sectors().is_none() && spec.footprint_percent == 100.0;
         let is_aligned = spec.alignment_bytes == 0 || spec.alignment_bytes == unit_bytes;
         let is_plain = spec.cache().is_none() && spec.copies == 1 && spec.read_percent < 100.0;
+        let is_plain = is_plain && spec.trim_percent == 0.0;
         let writes_units = is_aligned && spec.sizes().all(|bytes| bytes == unit_bytes);
         spec.pattern == Pattern::Uniform && is_whole && is_plain && writes_units
     }

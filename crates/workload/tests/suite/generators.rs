@@ -61,6 +61,36 @@ fn read_share_leaves_addresses_alone() {
 }
 
 #[test]
+fn trims_take_the_place_of_writes_and_leave_all_else_alone() {
+    for pattern in ["uniform", "zipf", "sequential"] {
+        let requests = |reads: u32, trims: u32| {
+            let shares = format!("read_percent = {reads}\ntrim_percent = {trims}");
+            let moved =
+                if pattern == "zipf" { "write_zipf_theta = 1.2\nwrite_shift_percent = 10\n" } else { "" };
+            generate(&format!("pattern = '{pattern}'\n{moved}count = 10000\n{shares}"), 1 << 21)
+        };
+        let without = requests(40, 0);
+        for trims in [0, 1, 30, 60] {
+            let with = requests(40, trims);
+            let found = with.iter().filter(|r| r.op == OpCode::Trim).count();
+            assert!((found as f64 - f64::from(trims) * 100.0).abs() < 250.0, "{pattern}, {trims} %: {found}");
+            for (with, without) in with.iter().zip(&without) {
+                assert_eq!((with.lba, with.sectors), (without.lba, without.sectors));
+                assert_eq!(with.op == OpCode::Read, without.op == OpCode::Read, "no read becomes a trim");
+            }
+            assert_eq!(with.iter().any(|r| r.op == OpCode::Write), trims < 60, "{trims} % of 60 % are all");
+        }
+    }
+    let wrong = Spec::parse("pattern = 'uniform'\ntrim_percent = 31").and_then(|spec| spec.prepare());
+    let text = wrong.map(drop).unwrap_err().to_string();
+    assert!(text.contains("trim_percent") && text.contains("31 % trims beside 70 % reads"), "{text}");
+    // What came to be a key later leaves the numbers of workloads without it.
+    let hash = |text: &str| Spec::parse(text).unwrap().prepare().unwrap().workload_hash();
+    assert_eq!(hash("pattern = 'uniform'"), hash("pattern = 'uniform'\ntrim_percent = 0"));
+    assert_ne!(hash("pattern = 'uniform'"), hash("pattern = 'uniform'\ntrim_percent = 1"));
+}
+
+#[test]
 fn sizes_come_by_weight_and_aligned() {
     let table =
         "pattern = 'uniform'\ncount = 100000\nsize_bytes = [[4096, 3], [65536, 1]]\nalignment_bytes = 16384";
