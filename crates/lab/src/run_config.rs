@@ -75,7 +75,7 @@ ssd::section! {
         /// passes are alike, and cleaning is almost free.
         past_pieces: u32 = PIECES, range 1..=1_000_000;
         /// How many times the filled space is overwritten: exactly for overwrite = "times", at most for
-        /// steady_state.
+        /// steady_state. A trace's own writes make the past: twice so many times the spare room.
         overwrite_times: f64 = 10.0, range 0..=1_000;
         /// How fast the host is assumed to write that, compared with cleaning, which decides how many blocks stay
         /// free.

@@ -28,8 +28,9 @@ const LOOK_EVERY: u64 = 1 << 14;
 const DRAWN: u64 = 64;
 /// Passes without a write after which a workload is taken to write nothing.
 const BARREN: u32 = 8;
-/// A drive that does not become steady is left when so many times its spare room was written, and one pass.
-const SPARES_AT_MOST: u64 = 20;
+/// A drive that does not become steady is left when so many times its spare room was written, and one pass: for each of
+/// the times that it is overwritten at most, 10 unless somebody asks for more.
+const SPARES_PER_TIME: f64 = 2.0;
 
 /// A workload whose writes make the past, and how many of its requests count.
 #[derive(Clone, Copy)]
@@ -196,7 +197,10 @@ impl<'a, 'b> Ageing<'a, 'b> {
         // What is trimmed is spare from then on.
         let limits = |turnover: &Turnover, filled: u32| match is_drawn {
             true => (u64::from(filled), (f64::from(filled) * times_at_most) as u64),
-            false => (turnover.spare_units, SPARES_AT_MOST.saturating_mul(turnover.spare_units)),
+            false => {
+                let at_most = SPARES_PER_TIME * times_at_most * turnover.spare_units as f64;
+                (turnover.spare_units, at_most as u64)
+            }
         };
         let (mut pass, mut before, mut past) = (0, (0, self.programmed()), Past::default());
         self.done.steady = Some(false);
