@@ -14,6 +14,10 @@ pub const OVER_PROVISIONING_PERCENT: f64 = 28.0;
 pub const RAW_BYTES: std::ops::RangeInclusive<u64> = 8 << 30..=12 << 30;
 /// The smallest footprint that a drive is sized to; bytes (assumed).
 pub const FOOTPRINT_BYTES_MIN: u64 = 128 << 20;
+/// What a named drive may have more of spare room, as a share of its capacity: a block in each plane.
+const SPARE_SLACK: f64 = 0.02;
+/// Capacities of named drives are multiples of this; bytes.
+const CAPACITY_STEP: u64 = 1 << 20;
 /// Blocks in each plane at least (assumed: 8 of them are spare at 7 %).
 pub const BLOCKS_MIN: u32 = 128;
 /// Wordlines in each block at least.
@@ -73,6 +77,25 @@ pub fn fit(preset: &DriveConfig, need: Need, choice: SizeChoice, fixed: Fixed) -
     }
 }
 
+/// A drive that was named, as small as a footprint: it has that capacity, whichever drive it is, and its own spare room
+/// beside, so that several can be compared by what else they are. `None` where its blocks are too large for that.
+pub fn like(named: &DriveConfig, footprint: u64, fixed: Fixed) -> Option<DriveConfig> {
+    let capacity = footprint.max(FOOTPRINT_BYTES_MIN).next_multiple_of(CAPACITY_STEP);
+    let raw = (capacity as f64 * with_spare(named)) as u64;
+    let mut shape = named.clone();
+    shape.drive.logical_gib = capacity as f64 / (1u64 << 30) as f64;
+    let shapes = smaller(&shape, fixed);
+    let fitting = shapes.iter().find(|shape| raw_bytes(shape) <= raw);
+    let found = fitting.or_else(|| shapes.iter().min_by_key(|shape| raw_bytes(shape)))?;
+    let found = smallest(found.clone(), capacity, raw)?;
+    (with_spare(&found) - with_spare(named) <= SPARE_SLACK).then_some(found)
+}
+
+/// All flash for each byte that the host sees.
+pub fn with_spare(config: &DriveConfig) -> f64 {
+    config.physical_units() as f64 / config.logical_units().max(1) as f64
+}
+
 /// Bytes of all chips.
 pub fn raw_bytes(config: &DriveConfig) -> u64 {
     config.physical_units().saturating_mul(u64::from(config.unit_bytes()))
@@ -94,7 +117,9 @@ fn with_all_dies(preset: &DriveConfig, footprint: u64, fixed: Fixed) -> Option<D
     let most = raw_for(footprint).max(*RAW_BYTES.end());
     let mut best: Option<DriveConfig> = None;
     for shape in shorter(preset, fixed) {
-        let Some(found) = smallest(shape, footprint, *RAW_BYTES.start()) else { continue };
+        let Some(found) = smallest(shape, footprint, raw_for(footprint).max(*RAW_BYTES.start())) else {
+            continue;
+        };
         if raw_bytes(&found) <= most {
             return Some(found);
         }
@@ -122,7 +147,7 @@ fn tightest(preset: &DriveConfig, footprint: u64, fixed: Fixed) -> Option<DriveC
     let shapes = smaller(preset, fixed);
     let fitting = shapes.iter().find(|shape| raw_bytes(shape) <= raw);
     let found = fitting.or_else(|| shapes.iter().min_by_key(|shape| raw_bytes(shape)))?;
-    smallest(found.clone(), footprint, 0)
+    smallest(found.clone(), footprint, raw)
 }
 
 /// The preset with few blocks, then shorter ones, then fewer dies.
@@ -146,7 +171,6 @@ fn smaller(preset: &DriveConfig, fixed: Fixed) -> Vec<DriveConfig> {
 
 /// The shape with the fewest blocks that make it a drive, hold the footprint and have so many bytes of flash.
 fn smallest(shape: DriveConfig, footprint: u64, raw: u64) -> Option<DriveConfig> {
-    let raw = raw.max(raw_for(footprint));
     let is_enough = |blocks: u32| {
         let config = with_blocks(&shape, blocks);
         raw_bytes(&config) >= raw && config.logical_bytes() >= footprint && config.validate().is_ok()
@@ -208,6 +232,24 @@ mod tests {
             let most = raw_for(mib << 20).max(*RAW_BYTES.end());
             assert!(raw_bytes(&found) as f64 <= 1.02 * most as f64, "{mib} MiB: {}", raw_bytes(&found));
         }
+    }
+
+    #[test]
+    fn named_drives_have_the_same_capacity_and_their_own_spare() {
+        for mib in [128u64, 700, 5_000] {
+            for drive in ["client_tlc", "tlc", "qlc", "m64", "straw"] {
+                let mut preset = preset(drive);
+                for percent in [7.0, 20.0] {
+                    preset.drive.over_provisioning_percent = percent;
+                    let found = like(&preset, (mib << 20) - 5, Fixed::default()).unwrap();
+                    assert_eq!(found.logical_bytes(), mib << 20, "{drive}");
+                    let (had, has) = (with_spare(&preset), with_spare(&found));
+                    // A block more in each plane than would be needed.
+                    assert!((0.0..0.011).contains(&(has - had)), "{drive}, {mib} MiB: {has} for {had}");
+                }
+            }
+        }
+        assert_eq!(like(&preset("rhs"), 128 << 20, Fixed::default()), None, "its spare would be half of it");
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub use size::GENERATOR_SPACE_BYTES;
 use crate::own::{Asked, Names, Own, of_file};
 use crate::policies::{Allowed, Libraries, PolicyConfig, Refused, is_asked};
 use crate::run_config::RunConfig;
+use crate::sizing::SizeChoice;
 use abi::Family;
 use memo::Memo;
 use ssd::DriveConfig;
@@ -320,9 +321,17 @@ impl Job {
         self.drive.is_some() || self.file.as_ref().is_some_and(|file| file.names_a_drive)
     }
 
-    /// Whether the drive is to be sized: nothing names or describes one, and no key fixes its capacity.
+    /// Whether the drive is to be sized: nothing names or describes one, or it is asked for as small as the workload's
+    /// footprint; and no key fixes its capacity.
     pub fn leave_the_size_open(&self) -> bool {
-        !self.names_a_drive() && !CAPACITY_KEYS.iter().any(|key| self.sets(key))
+        let is_open = || !self.names_a_drive() || self.wants_footprint();
+        !CAPACITY_KEYS.iter().any(|key| self.sets(key)) && is_open()
+    }
+
+    /// Whether a drive that is named is asked for as small as the workload's footprint.
+    fn wants_footprint(&self) -> bool {
+        let is_fixed = self.file.as_ref().is_some_and(|file| file.fixes_capacity());
+        !is_fixed && self.run().is_ok_and(|(run, _)| run.size == SizeChoice::Footprint)
     }
 
     /// Whether a key was given by `--set`.
@@ -525,6 +534,20 @@ impl ConfigFile {
         });
         let name = path.display().to_string();
         ConfigFile { path: path.to_path_buf(), name, text, foreign, names_a_drive }
+    }
+
+    /// Whether it says how large its drive is.
+    fn fixes_capacity(&self) -> bool {
+        let Ok(document) = DeTable::parse(&self.text) else { return false };
+        let at = |key: &str| {
+            let mut parts = key.split('.');
+            let first = document.get_ref().get(parts.next()?)?;
+            parts.try_fold(first, |at, part| match at.get_ref() {
+                DeValue::Table(table) => table.get(part),
+                _ => None,
+            })
+        };
+        CAPACITY_KEYS.iter().any(|key| at(key).is_some())
     }
 
     fn workload(&self) -> Result<Option<Spec>, JobError> {

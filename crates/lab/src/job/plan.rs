@@ -40,9 +40,8 @@ impl Plan {
         let Some((spec, prepared)) = workload.filter(|_| job.leave_the_size_open()) else {
             if let Some(origin) = origins.get("run.size").filter(|_| run.size != SizeChoice::Auto) {
                 let message = format!(
-                    "{origin}: run.size\n    found:   {}, and a named drive, or nothing to run\n    \
-                     allowed: a \
-                     workload without --drive, drive.logical_gib or a drive in the configuration",
+                    "{origin}: run.size\n    found:   {}, and a capacity of your own, or nothing to run\n    \
+                     allowed: a workload, without drive.logical_gib or nand.geometry.blocks_per_plane",
                     run.size.name()
                 );
                 return Err(JobError::new(message));

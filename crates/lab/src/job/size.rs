@@ -1,6 +1,6 @@
 //! A drive for a workload, by the rule of [`crate::sizing`]: what was found, in a line for people.
 
-use crate::sizing::{FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, raw_bytes};
+use crate::sizing::{FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, like, raw_bytes, with_spare};
 use ssd::DriveConfig;
 use workload::SECTOR_BYTES;
 
@@ -43,6 +43,11 @@ fn size_anew(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobErro
     let drive = job.resolve(None)?;
     let wanted = &drive.config;
     let fixed = Fixed { chips: job.sets(CHIPS), wordlines: job.sets(WORDLINES) };
+    if let Need::Footprint(footprint) = need
+        && job.names_a_drive()
+    {
+        return named(wanted, footprint, fixed);
+    }
     // Chips that are no drive without the other settings are sized with them.
     let found = job.chips().ok().and_then(|chips| fit(&chips.config, need, choice, fixed));
     let kept = found.as_ref().map(|found| with_geometry(wanted, found));
@@ -70,6 +75,25 @@ fn size_anew(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobErro
              blocks",
         );
     }
+    Ok(sized)
+}
+
+/// The drive that was named, with the capacity that the workload needs.
+fn named(wanted: &DriveConfig, footprint: u64, fixed: Fixed) -> Result<Sized, JobError> {
+    let Some(config) = like(wanted, footprint, fixed) else {
+        return Err(JobError::new(format!(
+            "--size footprint\n    found:   a drive that cannot be made as small as {}\n    allowed: another drive, or \
+             this one as it is (--size auto)",
+            bytes(footprint)
+        )));
+    };
+    let mut sized = described(wanted, &config, Need::Footprint(footprint), SizeChoice::Footprint);
+    sized.toml.push_str(&format!("[drive]\nlogical_gib = {:?}\n", config.drive.logical_gib));
+    let percent = |of: &DriveConfig| 100.0 * (with_spare(of) - 1.0);
+    let (has, had) = (percent(&config), percent(wanted));
+    sized
+        .note
+        .push_str(&format!("; spare room {has:.1} % of the capacity, as the whole drive has {had:.1} %"));
     Ok(sized)
 }
 
@@ -200,6 +224,28 @@ mod tests {
         // A setting that leaves too little room for the footprint makes the drive larger.
         let (told, roomy) = sized(Need::Footprint(40 << 30), &["drive.over_provisioning_percent=60"]);
         assert!(roomy.logical_bytes() >= 40 << 30 && told.note.contains("the geometry differs"));
+    }
+
+    #[test]
+    fn a_named_drive_is_made_as_small_as_a_footprint_if_it_is_asked_for() {
+        let job = |drive: &str, more: &[&str]| {
+            let sets: Vec<String> =
+                ["run.size=footprint"].iter().chain(more).map(ToString::to_string).collect();
+            Job::read(None, Some(drive), &sets).unwrap()
+        };
+        for drive in ["client_tlc", "qlc", "m64"] {
+            let job = job(drive, &[]);
+            assert!(job.leave_the_size_open() && job.address_policy() == workload::AddressPolicy::Compact);
+            let sized = size(&job, Need::Footprint(700 << 20), SizeChoice::Footprint).unwrap();
+            let config = job.resolve(Some(&sized.toml)).unwrap();
+            assert_eq!(config.config.logical_bytes(), 700 << 20, "{drive}");
+            assert!(sized.note.contains("spare room 7.") && sized.note.contains("has 7.0 %"), "{}", sized.note);
+        }
+        assert!(!job("qlc", &["drive.logical_gib=1"]).leave_the_size_open());
+        let text = "preset = \"qlc\"\n[run]\nsize = \"footprint\"\n[drive]\nlogical_gib = 1.0\n";
+        assert!(!Job::of_text(std::path::Path::new("a.toml"), text.to_owned()).leave_the_size_open());
+        let text = text.replace("[drive]\nlogical_gib = 1.0\n", "");
+        assert!(Job::of_text(std::path::Path::new("a.toml"), text).leave_the_size_open());
     }
 
     #[test]
