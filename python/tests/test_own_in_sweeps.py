@@ -331,3 +331,18 @@ def test_wrong_parameters_and_tables_are_named(tmp_path: Path, library: Path) ->
         wordline.sweep({**SWEEP, "grid": {"run.depth": [object()]}}, tmp_path / "out")
     with pytest.raises(TypeError, match="file\n    found:   3"):
         wordline.sweep(3, tmp_path / "out")
+
+
+def test_what_is_required_and_not_met_is_raised_with_the_rows(tmp_path: Path) -> None:
+    file = {**grid("greedy", "mine"), "run": {"overwrite": "none", "fill_percent": 50}}
+    text = 'preset = "client_tlc"\n[run]\noverwrite = "none"\n[workload]\npattern = "uniform"\ncount = 10\nread_percent = 0\n'
+    path = tmp_path / "grid.toml"
+    path.write_text(text + "[grid]\nnand.geometry.blocks_per_plane = [64, 80]\n")
+    for what, policies in [(file, {"mine": greedy}), (path, None)]:
+        out = tmp_path / f"out-{policies is None}"
+        with pytest.raises(wordline.NotMet, match=r"require is not met\n    .*: steady: .*\n    .*: steady: ") as raised:
+            wordline.sweep(what, out, policies=policies, require="steady,not-overloaded")
+        assert isinstance(raised.value, wordline.RunError) and len(raised.value.sweep) == 2
+        assert len(wordline.sweep(what, out, policies=policies, require=["IOPS>0"])) == 2
+        with pytest.raises(wordline.ConfigError, match="require: .*stady.*allowed: .*did you mean \"steady\""):
+            wordline.sweep(what, tmp_path / "wrong", policies=policies, require="stady")

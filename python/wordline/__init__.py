@@ -40,7 +40,7 @@ from wordline._core import (
 
 if TYPE_CHECKING:
     from wordline._plot import plot
-    from wordline._sweep import Sweep, sweep
+    from wordline._sweep import NotMet, Sweep, sweep
 
 __version__ = version().split("+")[0]
 
@@ -50,6 +50,7 @@ __all__ = [
     "ConfigError",
     "Drive",
     "Lane",
+    "NotMet",
     "Result",
     "ResultWarning",
     "RunError",
@@ -71,7 +72,7 @@ __all__ = [
 ]
 
 #: What takes time to import, and where it is.
-_LATER = {"plot": "wordline._plot", "Sweep": "wordline._sweep", "sweep": "wordline._sweep"}
+_LATER = {"plot": "wordline._plot", **dict.fromkeys(("NotMet", "Sweep", "sweep"), "wordline._sweep")}
 
 
 def __getattr__(name: str) -> object:

@@ -9,10 +9,21 @@ import signal
 import subprocess
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wordline._core import ConfigError, ResultWarning, RunError, WordlineError, WordlineWarning, tally
+
+
+#: What `wordline sweep` ends with where results are not as required.
+UNMET = 3
+
+
+class NotMet(RunError):
+    """A sweep has come to its end, and some runs are not as was required. `sweep` has them all."""
+
+    sweep: Sweep
 
 
 class Sweep:
@@ -85,6 +96,14 @@ def _value(text: str) -> Any:
     return text
 
 
+def _met(sweep: Sweep, unmet: str | None) -> Sweep:
+    if unmet is None:
+        return sweep
+    error = NotMet(unmet)
+    error.sweep = sweep
+    raise error
+
+
 def _wrong(name: str, found: object, allowed: str) -> str:
     kind = type(found).__name__
     return f"{name}\n    found:   {str(found)[:60]} ({kind})\n    allowed: {allowed}"
@@ -127,6 +146,7 @@ def sweep(
     allow_libraries: bool = False,
     force: bool = False,
     scheduler: Any = None,
+    require: str | Sequence[str] = (),
 ) -> Sweep:
     """Runs everything in a sweep file, `jobs` runs at a time (default: one per core), and reads the results.
 
@@ -141,11 +161,15 @@ def sweep(
     `processes` in so many copies of it. `scheduler` is the address of a Dask cluster (`"tcp://..."`), or its client:
     then runs are carried out there. Its workers need the same build of Wordline, and files of workloads under the same
     paths. `allow_libraries` lets the file name libraries with policies.
+
+    `require` is what must hold of every run, as `--require` has it: "steady,not-overloaded". Otherwise `NotMet` is
+    raised, once everything is written; its `.sweep` has the rows.
     """
     arguments = {
         "file": (file, (str, os.PathLike, dict), "the path of a sweep file, a configuration with a [grid]; or a dict"),
         "out": (out, (str, os.PathLike), "the path of a folder for the results"),
     }
+    required = require.split(",") if isinstance(require, str) else list(require)
     _check(arguments, policies, {"jobs": jobs, "processes": processes}, scheduler)
     if scheduler is not None or policies or isinstance(file, dict):
         from wordline import _tasks
@@ -154,10 +178,10 @@ def sweep(
             # Nothing is asked of this process.
             processes = processes or jobs or _tasks.cores()
         read = file if isinstance(file, dict) else Path(file)
-        settings = (cache, allow_libraries, force)
+        settings = (cache, allow_libraries, force, required)
         where = (jobs, processes, scheduler)
-        remarks, complaint = _tasks.sweep(read, Path(out), policies or {}, settings, where)
-        return _concluded(Path(out), remarks, None if complaint is None else RunError(complaint))
+        remarks, complaint, unmet = _tasks.sweep(read, Path(out), policies or {}, settings, where)
+        return _concluded(Path(out), remarks, None if complaint is None else RunError(complaint), unmet)
     jobs = processes or jobs
     command = [sys.executable, "-m", "wordline", "sweep", os.fspath(file), "-o", os.fspath(out), "--quiet"]
     if jobs is not None:
@@ -168,6 +192,8 @@ def sweep(
         command.append("--allow-libraries")
     if force:
         command.append("--force")
+    if required:
+        command.append(f"--require={','.join(required)}")
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as running:
         try:
@@ -178,10 +204,13 @@ def sweep(
             running.wait()
             raise
     remarks, error = _parted(said)
-    if running.returncode != 0 and not error:
-        remarks, error = [], said.strip()
-    kind = ConfigError if running.returncode == 2 else RunError
-    return _concluded(Path(out), remarks, None if running.returncode == 0 else kind(error))
+    if running.returncode not in (0, UNMET):
+        if not error:
+            remarks, error = [], said.strip()
+        kind = ConfigError if running.returncode == 2 else RunError
+        return _concluded(Path(out), remarks, kind(error), None)
+    unmet = error.replace("--require", "require", 1) if running.returncode == UNMET else None
+    return _concluded(Path(out), remarks, None, unmet)
 
 
 def _parted(said: str) -> tuple[list[str], str]:
@@ -191,13 +220,13 @@ def _parted(said: str) -> tuple[list[str], str]:
     return lines[:end], "\n".join(lines[end:]).removeprefix("error: ")
 
 
-def _concluded(out: Path, remarks: list[str], error: Exception | None) -> Sweep:
+def _concluded(out: Path, remarks: list[str], error: Exception | None, unmet: str | None) -> Sweep:
     """Warns whoever called `sweep`, and gives the outcome."""
     for remark in remarks:
         warnings.warn(remark, WordlineWarning, stacklevel=3)
     if error is not None:
         raise error
-    done = Sweep(out)
+    done = _met(Sweep(out), unmet)
     measured = [(row["problems"] or "").split() for row in done.rows if row["verdict.state"] is not None]
     if (text := tally(measured)) is not None:
         warnings.warn(f"{text}; sweep.problems says which runs, and why", ResultWarning, stacklevel=3)

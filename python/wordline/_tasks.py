@@ -84,18 +84,18 @@ def sweep(
     file: Path | dict[str, Any],
     out: Path,
     policies: dict[str, Any],
-    settings: tuple[bool, bool, bool],
+    settings: tuple[bool, bool, bool, list[str]],
     where: tuple[int | None, int | None, Any],
-) -> tuple[list[str], str | None]:
+) -> tuple[list[str], str | None, str | None]:
     """Carries out a sweep, in threads, in processes or on a cluster, and writes its tables: what went wrong with cached
-    drives, and with runs if anything did."""
-    cache, allow_libraries, force = settings
+    drives, what with runs, and what is not met."""
+    cache, allow_libraries, force, require = settings
     threads, processes, scheduler = where
     parcel = None
     if scheduler is not None:
         _needs_dask()
         parcel = pickled(policies)
-    plan = SweepPlan(file, out, policies, allow_libraries, force)
+    plan = SweepPlan(file, out, policies, allow_libraries, force, require)
     orders = plan.orders(cache)
     if parcel is not None:
         undone, remarks = there(plan, orders, parcel, scheduler)
@@ -110,7 +110,7 @@ def sweep(
                 worker.close()
     else:
         undone, remarks = here(plan, orders, [SweepWorker(policies) for _ in range(threads or cores())])
-    return remarks, plan.conclude(undone)
+    return remarks, *plan.conclude(undone)
 
 
 def cores() -> int:

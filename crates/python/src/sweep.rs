@@ -6,8 +6,9 @@ use crate::policies::{self, Given};
 use crate::values;
 use lab::files::FolderLock;
 use lab::places::Force;
+use lab::problems::Requirements;
 use lab::sweep::{Done, Folder, Order, Outcome, Outside, Standing, SweepTold, Worker};
-use lab::{Allowed, DriveCache, ReportError, Stop};
+use lab::{Allowed, DriveCache, ReportError, RunResult, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
@@ -22,6 +23,7 @@ pub struct SweepPlan {
     /// Place of each run in the plan, by its name.
     places: BTreeMap<String, usize>,
     folder: Folder,
+    required: Requirements,
     /// Nobody else writes to the folder meanwhile.
     _lock: FolderLock,
 }
@@ -35,7 +37,7 @@ fn unwritten(error: ReportError) -> PyErr {
 impl SweepPlan {
     /// From a sweep file, or a dict of what it would say, and a folder; `policies` as for `Drive.preset`.
     #[new]
-    #[pyo3(signature = (file, out, policies=None, allow_libraries=false, force=false))]
+    #[pyo3(signature = (file, out, policies=None, allow_libraries=false, force=false, require=vec![]))]
     fn new(
         py: Python<'_>,
         file: &Bound<'_, PyAny>,
@@ -43,7 +45,10 @@ impl SweepPlan {
         policies: Option<&Bound<'_, PyDict>>,
         allow_libraries: bool,
         force: bool,
+        require: Vec<String>,
     ) -> PyResult<Self> {
+        let required = Requirements::parse(require.iter().map(String::as_str))
+            .map_err(|wrong| ConfigError::new_err(format!("require: {wrong}")))?;
         let given = policies::policies(policies)?;
         let allowed = if allow_libraries { Allowed::All } else { Allowed::default() };
         let (file, text) = match file.cast::<PyDict>() {
@@ -80,7 +85,7 @@ impl SweepPlan {
         let lock = FolderLock::take(&out).map_err(unwritten)?;
         folder.create(&plan, &kept, Force::keyword(force)).map_err(errors::of_job)?;
         let places = plan.runs.iter().zip(0..).map(|(run, at)| (run.id.clone(), at)).collect();
-        Ok(SweepPlan { plan, places, folder, _lock: lock })
+        Ok(SweepPlan { plan, places, folder, required, _lock: lock })
     }
 
     /// Runs still to be done: texts, each an order for a worker; those of one aged drive follow each other.
@@ -111,12 +116,19 @@ impl SweepPlan {
     }
 
     /// Writes tables and figures, and says what is wrong with the sweep: runs that failed, and those that are
-    /// `undone`, a line each. None if nothing is.
-    fn conclude(&self, py: Python<'_>, undone: Vec<String>) -> PyResult<Option<String>> {
+    /// `undone`, a line each; and what is required and not met. None where nothing is.
+    fn conclude(&self, py: Python<'_>, undone: Vec<String>) -> PyResult<(Option<String>, Option<String>)> {
         let outcomes = py.detach(|| self.folder.outcomes(&self.plan));
         let standing = Standing::of(&outcomes);
-        py.detach(|| self.folder.tell(&SweepTold::new(&self.plan, outcomes))).map_err(unwritten)?;
-        Ok(standing.complaint(&undone))
+        let told = SweepTold::new(&self.plan, outcomes);
+        py.detach(|| self.folder.tell(&told)).map_err(unwritten)?;
+        let of = |result: &RunResult| {
+            let unmet = self.required.unmet(result).into_iter();
+            unmet.map(|line| format!("\n    {}: {line}", result.name)).collect::<String>()
+        };
+        let lines: String = told.results().map(of).collect();
+        let unmet = (!lines.is_empty()).then(|| format!("require is not met{lines}"));
+        Ok((standing.complaint(&undone), unmet))
     }
 }
 
