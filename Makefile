@@ -14,8 +14,8 @@ LOCKED := $(if $(CI),--locked,)
 # A table at the end of a job says how long each step took.
 STEP := scripts/step.sh
 
-.PHONY: help demo test python book check bench speed tables instructions soak faults tidy fmt clippy doc unit release\
-  dist toolchain clean
+.PHONY: help demo test python notebook book check bench speed tables instructions soak faults tidy fmt clippy doc unit\
+  release dist toolchain clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -30,6 +30,9 @@ test: toolchain ## Every test: units, timelines, formulas, random runs, the comm
 
 python: toolchain ## Build the Python package into target/python, an environment of its own (needs python3-venv)
 	@scripts/python.sh build
+
+notebook: toolchain ## Open the notebooks of the Python package (out/notebooks) in jupyter lab (needs python3-venv)
+	@scripts/python.sh notebook $(ARGS)
 
 check: toolchain ## Format, lints, tidy, documentation, unit tests
 	@$(STEP) format $(MAKE) --no-print-directory fmt

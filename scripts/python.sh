@@ -4,6 +4,7 @@
 #   scripts/python.sh test [ARG...]  the same, then its tests (pytest's arguments)
 #   scripts/python.sh wheel          builds the wheel into the folder OUT, without symbols
 #   scripts/python.sh bench          measures what Python costs over the command line
+#   scripts/python.sh notebook [ARG...]  opens copies of the notebooks, in out/notebooks (jupyter lab's arguments)
 #   scripts/python.sh more           installs what the soak's tests need beside (pyarrow, polars, pandas)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -91,12 +92,24 @@ case "${1:-build}" in
     # Not the sources beside it: the package that was installed.
     exec "$python" -P python/bench.py "$build/release/wordline"
     ;;
+  notebook)
+    shift
+    ready
+    install
+    pinned python/requirements-notebook.txt
+    # Copies, so that a try-out changes nothing here; one's own changes stay.
+    mkdir -p out/notebooks
+    cp --update=none python/notebooks/*.ipynb out/notebooks 2>/dev/null || cp -n python/notebooks/*.ipynb out/notebooks
+    # The pages that jupyter opens in a browser; as root it wants to be told that this is meant.
+    [ "$(id -u)" -ne 0 ] || set -- --allow-root "$@"
+    exec "$home/bin/jupyter" lab --notebook-dir=out/notebooks "$@"
+    ;;
   more)
     ready
     pinned python/requirements-more.txt
     ;;
   *)
-    sed -n '2,8p' "$0" | sed 's/^# //' >&2
+    sed -n '2,9p' "$0" | sed 's/^# //' >&2
     exit 2
     ;;
 esac
