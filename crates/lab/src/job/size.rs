@@ -239,7 +239,11 @@ mod tests {
             let sized = size(&job, Need::Footprint(700 << 20), SizeChoice::Footprint).unwrap();
             let config = job.resolve(Some(&sized.toml)).unwrap();
             assert_eq!(config.config.logical_bytes(), 700 << 20, "{drive}");
-            assert!(sized.note.contains("spare room 7.") && sized.note.contains("has 7.0 %"), "{}", sized.note);
+            assert!(
+                sized.note.contains("spare room 7.") && sized.note.contains("has 7.0 %"),
+                "{}",
+                sized.note
+            );
         }
         assert!(!job("qlc", &["drive.logical_gib=1"]).leave_the_size_open());
         let text = "preset = \"qlc\"\n[run]\nsize = \"footprint\"\n[drive]\nlogical_gib = 1.0\n";
