@@ -16,7 +16,7 @@ pub(crate) fn words(what: &str) -> String {
         ["array", work, by] => format!("die busy: {work} ({})", cause(by)),
         ["transfer", "in", by] => format!("channel busy: to a die ({})", cause(by)),
         ["transfer", _, by] => format!("channel busy: from a die ({})", cause(by)),
-        ["own", "array"] => "its own work in the array".to_owned(),
+        ["own", "array"] => "its own flash operation".to_owned(),
         ["own", "transfer"] => "its own data on the channel".to_owned(),
         ["own", "buffer"] => "access to the buffer".to_owned(),
         ["own", "link_wait"] => "host link busy".to_owned(),
@@ -64,7 +64,7 @@ pub(crate) fn tables(told: &TailTold, result: &RunResult) -> String {
             duration(mean)
         );
         let mut rows =
-            vec![cells(["held by", "of their time", "mean", "held most of", "the slowest of them"])];
+            vec![cells(["cause", "of their time", "mean", "main cause for", "the slowest of them"])];
         for reason in slowest.reasons.iter().take(ROWS) {
             let longest = reason.longest.map_or(String::new(), |longest| {
                 let Example { arrival_ns, latency_ns, lba, .. } = longest;

@@ -150,7 +150,7 @@ pub(crate) fn preconditioning(result: &RunResult) -> String {
         text.push_str(&format!("; aged with {}", done.aged_as.join(", ")));
     }
     if done.kept {
-        text.push_str("; kept by an earlier run");
+        text.push_str("; reused from the cache");
     }
     text
 }

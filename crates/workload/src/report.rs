@@ -240,10 +240,13 @@ impl SourceReport {
     fn guesses(&self) -> Vec<String> {
         let mut out = Vec::new();
         if let Some(Detected { format, kind, lines, fitting, .. }) = self.detected {
-            let fit = format!("{fitting} of its first {lines} lines match");
+            let fit = match fitting == lines {
+                true => format!("all of the first {} lines match", grouped(lines)),
+                false => format!("{} of the first {} lines match", grouped(fitting), grouped(lines)),
+            };
             out.push(match kind {
-                "" => format!("read as {format}: {fit} (--format)"),
-                kind => format!("read as {kind} (--format {format}): {fit}"),
+                "" => format!("format: {format} ({fit})"),
+                kind => format!("format: {kind} (--format {format}; {fit})"),
             });
         }
         if let Some(assumed) = &self.assumed {

@@ -27,7 +27,7 @@ fn of_two_runs_at_once_one_ages_the_drive_and_later_ones_find_it() {
     let place = place.to_str().unwrap();
     let args: Vec<&str> = RUN.into_iter().chain([place]).collect();
     let both = [start(&root(), &args), start(&root(), &args)].map(|child| finish(child, &args).ok().out);
-    let kept = |text: &str| text.contains("kept by an earlier run");
+    let kept = |text: &str| text.contains("reused from the cache");
     assert_eq!(both.iter().filter(|text| kept(text)).count(), 1, "{both:?}");
     let hashes = |text: &str| text.lines().find(|line| line.contains("events")).map(str::to_owned);
     assert!(hashes(&both[0]).is_some() && hashes(&both[0]) == hashes(&both[1]));

@@ -87,7 +87,7 @@ fn a_run_writes_its_page_and_report_writes_the_same() {
         // It begins with a capital.
         &result["verdict"]["text"].as_str().unwrap()[1..],
         result["event_hash"].as_str().unwrap(),
-        "What held up the slowest reads",
+        "What delayed the slowest reads",
         "Permission is hereby granted",
         "one.toml:",
         "Not set: defaults",

@@ -16,7 +16,7 @@ fn a_trace_converted_is_the_same_trace() {
     };
     let packed = folder.join("t.wl.zst").display().to_string();
     let said = wordline(&["trace", "convert", &trace(), "--out", &packed]).ok();
-    let note = "note: read as rocksdb: 999 of its first 999 lines match (--format)";
+    let note = "note: format: rocksdb (all of the first 999 lines match)";
     assert_eq!(said.out, format!("{packed}: 64,420 requests in the format wordline\n  {note}\n"));
     assert_eq!(info(&packed), info(&trace()));
     // From that format to itself nothing changes, packed or not, in a file or not.

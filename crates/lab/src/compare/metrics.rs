@@ -168,7 +168,7 @@ fn of_separation() -> [Metric; 4] {
     [
         metric("victims of cleaning", plain_si, |r| Some(r.ftl.victims.all() as f64)),
         metric("  of these dead", plain_si, |r| Some(r.ftl.victims.all_dead() as f64)),
-        metric("  units copied of one", digits, |r| r.ftl.victims.copied()),
+        metric("  units copied per victim", digits, |r| r.ftl.victims.copied()),
         metric("separator's memory", plain_si, |r| {
             (r.ftl.stream.memory_bytes > 0).then_some(r.ftl.stream.memory_bytes as f64)
         }),

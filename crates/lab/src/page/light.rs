@@ -168,7 +168,7 @@ pub(super) fn of_result(result: &RunResult, is_alone: bool) -> Markup {
     light.boxed(light.title(), &html! {
         @if light == Light::Good {
             @if is_alone { p {
-                "What next: set it beside another run (" code { "wordline report A B" } "), or see below where the "
+                "Next: compare it with another run (" code { "wordline report A B" } "), or see below where the "
                 "time went."
             } }
         } @else {

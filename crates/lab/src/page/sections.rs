@@ -95,7 +95,7 @@ pub(super) fn parts(runs: &[Run], comparison: &Comparison, claims: &[ClaimsOf]) 
             all.push(Section::on_screen("notes", "How the workload was read", notes));
         }
         all.push(Section::on_screen("configuration", "Configuration", configuration(comparison)));
-        all.push(Section::on_screen("counters", "Everything counted", counters(results)));
+        all.push(Section::on_screen("counters", "All counters", counters(results)));
     }
     if !claims.is_empty() {
         all.push(section("claims", "Claims of papers", html! { @for paper in claims { (of_paper(paper)) } }));
@@ -186,7 +186,7 @@ fn why(results: &[RunResult]) -> Vec<Markup> {
         if let Some(picture) = breakdown(result) {
             parts.push(picture);
             if result.tail.is_none() {
-                let hint = prose("To see what held the slowest up, run again with --explain-tail 99.9.");
+                let hint = prose("To see what delayed the slowest requests, run again with --explain-tail 99.9.");
                 parts.push(html! { p.soft.screen { (hint) } });
             }
         }
@@ -256,19 +256,19 @@ fn holders(kind: &str, told: &Slowest) -> Markup {
     let rows: Vec<Row> =
         told.reasons.iter().take(12).filter(|reason| reason.share >= LEAST).map(row).collect();
     let caption = format!(
-        "What held up the slowest {kind}: {} requests, {} and up, mean {}",
+        "What delayed the slowest {kind}: {} requests, {} and up, mean {}",
         count(told.requests),
         duration(told.from_ns as f64),
         mean(told.sum_ns),
     );
     let examples = told.reasons.iter().take(12).filter_map(|reason| Some((reason, reason.longest?)));
     html! {
-        (bars(&caption, ["held up by", SHARE, "share, mean"], &rows, &[SHARE.to_owned()]))
+        (bars(&caption, ["delayed by", SHARE, "share, mean"], &rows, &[SHARE.to_owned()]))
         details {
-            summary { "The slowest of the " (kind) " held up by each" }
+            summary { "The slowest of the " (kind) " delayed by each" }
             (table(
                 "",
-                &numbers("held up by", ["requests", "the slowest", "arrived at", "LBA", "sectors"]),
+                &numbers("delayed by", ["requests", "the slowest", "arrived at", "LBA", "sectors"]),
                 &examples.map(example).collect::<Vec<_>>(),
             ))
         }
@@ -403,7 +403,7 @@ fn configuration(comparison: &Comparison) -> Markup {
     };
     html! {
         @if !differing.is_empty() {
-            h3 { "Set differently" }
+            h3 { "Settings that differ" }
             (table("", &names, &differing.iter().map(|key| differently(key)).collect::<Vec<_>>()))
         }
         @for (number, (title, keys)) in groups.iter().enumerate().filter(|(_, (_, keys))| !keys.is_empty()) {

@@ -417,7 +417,7 @@ impl Run {
             "aged: {} units filled, {} overwritten{amplification}{steps}{}",
             aged.units_filled,
             aged.units_overwritten,
-            if aged.kept { "; kept by an earlier run" } else { "" },
+            if aged.kept { "; reused from the cache" } else { "" },
         );
         self.tell(progress, &[note]);
         self.measurement.save_snapshot.as_deref().map_or(Ok(()), |path| save(drive, plan, path, None))

@@ -31,7 +31,7 @@ pub(super) fn parts(swept: &Swept, beside: Option<&Path>) -> Vec<Section> {
         all.push(Section::new("problems", "Problems, run by run", told(swept)));
     }
     if swept.first.is_some() || !swept.file.is_empty() {
-        all.push(Section::on_screen("same", "What does not vary", same(swept)));
+        all.push(Section::on_screen("same", "Fixed parameters", same(swept)));
     }
     all
 }

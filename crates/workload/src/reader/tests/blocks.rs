@@ -230,10 +230,10 @@ fn a_trace_is_called_what_it_is() {
                OperationType,SectorNumber,IO_Size,ProcessName\n\
                259,2,0,5,0.000005462,4020,D,RS,282624,8,[java]\n259,2,0,11,0.013363110,4020,D,RS,286720,128,[java]\n";
     for (text, says) in [
-        (decimal, "read as DiskSim's ASCII text (--format mqsim): 3 of"),
-        (whole, "read as MQSim's text (--format mqsim): 2 of"),
-        (csv, "read as a block trace's events as CSV, such as SNIA's of RocksDB (--format blkparse): 2 of"),
-        (BLKPARSE, "read as blkparse's text (--format blkparse)"),
+        (decimal, "format: DiskSim's ASCII text (--format mqsim; "),
+        (whole, "format: MQSim's text (--format mqsim; "),
+        (csv, "format: a block trace's events as CSV, such as SNIA's of RocksDB (--format blkparse; "),
+        (BLKPARSE, "format: blkparse's text (--format blkparse; "),
     ] {
         let remarks = records(text, ReadOptions::default()).1.remarks();
         assert!(remarks.iter().any(|remark| remark.starts_with(says)), "{says}: {remarks:?}");
