@@ -186,7 +186,8 @@ fn why(results: &[RunResult]) -> Vec<Markup> {
         if let Some(picture) = breakdown(result) {
             parts.push(picture);
             if result.tail.is_none() {
-                let hint = prose("To see what delayed the slowest requests, run again with --explain-tail 99.9.");
+                let hint =
+                    prose("To see what delayed the slowest requests, run again with --explain-tail 99.9.");
                 parts.push(html! { p.soft.screen { (hint) } });
             }
         }
