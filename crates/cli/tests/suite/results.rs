@@ -288,7 +288,9 @@ fn many_results_have_rows() {
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
     let names: Vec<&str> =
         text.lines().filter_map(|line| line.split("  ").next()).filter(|n| n.contains("-op")).collect();
-    let names: Vec<&str> = names.into_iter().filter(|name| !name.contains(' ')).collect();
+    // Without the letters of their problems.
+    let names = names.into_iter().map(|name| name.split(" (").next().unwrap_or_default());
+    let names: Vec<&str> = names.filter(|name| !name.contains(' ')).collect();
     assert_eq!(
         names,
         ["uniform-op7", "uniform-op15", "uniform-op28", "zipf-op7", "zipf-op15", "zipf-op28"],
@@ -306,7 +308,10 @@ fn many_results_have_rows() {
     assert_eq!(read(folder.join("all.csv")), csv);
     let keys = ["--keys", "write_amplification,drive.over_provisioning_percent", "--markdown"];
     let chosen = compare(&keys).ok().out;
-    assert!(chosen.starts_with("| ") && chosen.lines().count() == 8 && !chosen.contains("IOPS"), "{chosen}");
+    assert!(
+        chosen.starts_with("| ") && chosen.matches("\n| ").count() == 7 && !chosen.contains("IOPS"),
+        "{chosen}"
+    );
     for baseline in ["zipf-op28", dirs[4]] {
         let text = compare(&["--baseline", baseline]).ok().out;
         assert!(text.contains("matches zipf-op28"), "{text}");

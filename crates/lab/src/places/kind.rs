@@ -133,14 +133,21 @@ fn is_parquet(_: &Path, _: &str) -> bool {
 const SECTIONS: [&str; 9] =
     ["nand.", "cell.", "flash.", "ftl.", "host.", "buffer.", "drive.", "run.", "workload."];
 
+/// What a metric was called in tables of version 0.1.
+const FORMER_KEY: &str = "victims_of_cleaning.units_copied_of_one";
+
 /// Whether the first row names runs, and nothing but what is compared of them.
 fn compares(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let Ok(line) = std::str::from_utf8(line) else { return false };
-    let mut columns = line.trim_end().split(',');
+    // Last, since there are problems.
+    let line = line.trim_end();
+    let line = line.strip_suffix(",problems").unwrap_or(line);
+    let mut columns = line.split(',');
     let keys = metric_keys();
     let is_section = |column: &str| SECTIONS.iter().any(|section| column.starts_with(section));
-    let is_known = |column: &str| is_section(column) || keys.iter().any(|key| key == column);
+    let is_metric = |column: &str| column == FORMER_KEY || keys.iter().any(|key| key == column);
+    let is_known = |column: &str| is_section(column) || is_metric(column);
     columns.next() == Some("run") && line.contains(',') && columns.all(is_known)
 }
 
