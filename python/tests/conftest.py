@@ -1,5 +1,6 @@
 """What tests share: a small drive, and the command line beside which Python is held."""
 
+import ctypes
 import json
 import os
 import subprocess
@@ -57,3 +58,26 @@ def told(*arguments: str) -> dict:
 def traces() -> Path:
     """The project's recorded traces."""
     return Path(__file__).parents[2] / "data"
+
+
+def greedy_address() -> tuple[object, int]:
+    """A compiled greedy policy, which must be kept alive, and its C address: numba.cfunc(...).address is such a one;
+    without numba, ctypes makes one."""
+
+    class Lane(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_uint32) for name in ("abi", "size", "lane", "blocks", "units_per_block", "random")] + [
+            *[(name, ctypes.c_uint64) for name in ("now", "erases", "call")],
+            ("live", ctypes.POINTER(ctypes.c_uint32)),
+        ]
+
+    def choose(_state: int, lane: object, answer: object) -> int:
+        live = lane[0].live[: lane[0].blocks]
+        best = min(range(len(live)), key=live.__getitem__)
+        answer[0] = best if live[best] < 2**31 else 2**32 - 2
+        return 0
+
+    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(Lane), ctypes.POINTER(ctypes.c_uint32))
+    compiled = kind(choose)
+    address = ctypes.cast(compiled, ctypes.c_void_p).value
+    assert address is not None
+    return compiled, address

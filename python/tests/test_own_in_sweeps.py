@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from conftest import greedy_address
 
 import wordline
 
@@ -105,23 +106,7 @@ def test_a_function_stands_beside_names_under_its_own(tmp_path: Path, where: dic
 
 
 def test_a_library_an_address_and_a_function_have_one_hash_by_every_way(tmp_path: Path, library: Path) -> None:
-    import ctypes
-
-    class Lane(ctypes.Structure):
-        _fields_ = [(name, ctypes.c_uint32) for name in ("abi", "size", "lane", "blocks", "units_per_block", "random")] + [
-            *[(name, ctypes.c_uint64) for name in ("now", "erases", "call")],
-            ("live", ctypes.POINTER(ctypes.c_uint32)),
-        ]
-
-    def choose(_state: int, lane: object, answer: object) -> int:
-        live = lane[0].live[: lane[0].blocks]
-        best = min(range(len(live)), key=live.__getitem__)
-        answer[0] = best if live[best] < 2**31 else 2**32 - 2
-        return 0
-
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(Lane), ctypes.POINTER(ctypes.c_uint32))
-    compiled = kind(choose)
-    address = ctypes.cast(compiled, ctypes.c_void_p).value
+    compiled, address = greedy_address()
     policies = {"function": greedy, "address": address, "library": str(library), "path": library}
     ways = {"threads": {"jobs": 2}, "processes": {"processes": 2}}
     hashes = {}

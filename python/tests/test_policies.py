@@ -1,13 +1,12 @@
 """Policies of one's own, by the three ways: each is greedy, and does what Rust's greedy does."""
 
-import ctypes
 import shutil
 import subprocess
 from pathlib import Path
 
 import numpy
 import pytest
-from conftest import SMALL
+from conftest import SMALL, greedy_address
 
 import wordline
 
@@ -40,22 +39,7 @@ def test_a_function_of_python_is_greedy(expected: str) -> None:
 
 
 def test_a_c_address_is_greedy(expected: str) -> None:
-    # numba.cfunc(...).address is such a one; without numba, ctypes makes one.
-    class Lane(ctypes.Structure):
-        _fields_ = [(name, ctypes.c_uint32) for name in ("abi", "size", "lane", "blocks", "units_per_block", "random")] + [
-            *[(name, ctypes.c_uint64) for name in ("now", "erases", "call")],
-            ("live", ctypes.POINTER(ctypes.c_uint32)),
-        ]
-
-    def choose(_state: int, lane: object, answer: object) -> int:
-        live = lane[0].live[: lane[0].blocks]
-        best = min(range(len(live)), key=live.__getitem__)
-        answer[0] = best if live[best] < 2**31 else 2**32 - 2
-        return 0
-
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(Lane), ctypes.POINTER(ctypes.c_uint32))
-    function = kind(choose)
-    address = ctypes.cast(function, ctypes.c_void_p).value
+    function, address = greedy_address()
     result = drive(address).run(LOAD)
     assert result["event_hash"] == expected and result["external_policies"][0]["kind"] == "address"
 

@@ -227,7 +227,7 @@ def _concluded(out: Path, remarks: list[str], error: Exception | None, unmet: st
     if error is not None:
         raise error
     done = _met(Sweep(out), unmet)
-    measured = [(row["problems"] or "").split() for row in done.rows if row["verdict.state"] is not None]
+    measured = [(row["problems"] or "").split() for row in done.rows if row["status"] == "ok"]
     if (text := tally(measured)) is not None:
         warnings.warn(f"{text}; sweep.problems says which runs, and why", ResultWarning, stacklevel=3)
     return done

@@ -27,6 +27,11 @@ pub(crate) const MARKS: [(&str, char, &str); 5] = [
     ("not_steady", 's', "not steady"),
 ];
 
+/// Their names.
+pub(crate) fn names(problems: &[Problem]) -> Vec<&str> {
+    problems.iter().map(|problem| problem.name.as_str()).collect()
+}
+
 /// The letters of problems of these names, the most serious first.
 pub(crate) fn letters<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();

@@ -6,7 +6,7 @@ mod rows;
 
 use crate::csv::Csv;
 use crate::number::{digits, duration};
-use crate::problem::{legend, letters, marked};
+use crate::problem::{legend, letters, marked, names};
 use crate::result::RunResult;
 use crate::table::{NONE, grid, title};
 use keys::{Key, differing, in_force, named, natural, told_apart};
@@ -271,7 +271,7 @@ impl Comparison {
 
     /// The letters behind a result's name.
     fn marks(result: &RunResult) -> String {
-        letters(result.problems.iter().map(|problem| problem.name.as_str()))
+        letters(names(&result.problems))
     }
 
     /// What they mean; nothing without any.
@@ -332,8 +332,7 @@ impl Comparison {
             row.extend(
                 metrics.iter().map(|metric| (metric.value)(result).map_or(String::new(), |x| x.to_string())),
             );
-            let problems: Vec<&str> = result.problems.iter().map(|problem| problem.name.as_str()).collect();
-            row.push(problems.join(" "));
+            row.push(names(&result.problems).join(" "));
             csv.row(&row);
         }
         csv.into_text()

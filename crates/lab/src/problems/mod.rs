@@ -5,8 +5,8 @@
 
 mod require;
 
-use crate::problem::MARKS;
 pub use crate::problem::Problem;
+use crate::problem::{MARKS, names};
 pub use require::{Requirements, WrongRequirement};
 
 use crate::number::count;
@@ -16,8 +16,7 @@ use crate::result::RunResult;
 /// How many of some results have each kind of problem, in words: `27 of 81 overloaded, 35 not steady`; `None` if none
 /// has one.
 pub fn tally<'a>(results: impl IntoIterator<Item = &'a RunResult>) -> Option<String> {
-    let names = |result: &'a RunResult| result.problems.iter().map(|problem| problem.name.as_str()).collect();
-    tally_names(&results.into_iter().map(names).collect::<Vec<_>>())
+    tally_names(&results.into_iter().map(|result| names(&result.problems)).collect::<Vec<_>>())
 }
 
 /// The same of the names of each result's problems.

@@ -8,6 +8,7 @@ use crate::columns::{Column, Table, Values};
 use crate::compare::{is_time, scalar_keys, scalars};
 use crate::plot::Plot;
 use crate::plot::axis::unit_of;
+use crate::problem::names;
 use crate::problems;
 use crate::result::RunResult;
 use serde_json::{Value, json};
@@ -102,7 +103,7 @@ impl<'a> SweepTold<'a> {
             pivots.iter().map(of).collect::<Vec<_>>().join("\n").into_bytes()
         };
         let mut files = vec![
-            ("tables.txt".to_owned(), self.text().into_bytes()),
+            ("tables.txt".to_owned(), self.text_of(&pivots).into_bytes()),
             ("tables.md".to_owned(), joined(|(_, pivot)| pivot.markdown())),
             ("tables.tex".to_owned(), joined(|(metric, pivot)| pivot.latex(&stem(metric)))),
             ("runs.csv".to_owned(), table.csv().into_bytes()),
@@ -122,7 +123,11 @@ impl<'a> SweepTold<'a> {
 
     /// Its tables, for people.
     pub fn text(&self) -> String {
-        let tables: String = self.pivots().iter().map(|(_, pivot)| pivot.text() + "\n").collect();
+        self.text_of(&self.pivots())
+    }
+
+    fn text_of(&self, pivots: &[(String, Pivot)]) -> String {
+        let tables: String = pivots.iter().map(|(_, pivot)| pivot.text() + "\n").collect();
         tables + &self.problems().map_or(String::new(), |problems| format!("problems: {problems}\n"))
     }
 
@@ -211,12 +216,8 @@ fn verdicts(results: &[Option<&RunResult>]) -> Vec<Column> {
     let number = |name: &'static str, of: &dyn Fn(&RunResult) -> Option<f64>| {
         Column::new(name, Values::NumbersOrNone(results.iter().map(|it| it.and_then(of)).collect()))
     };
-    let names = |result: &RunResult| {
-        let names: Vec<&str> = result.problems.iter().map(|problem| problem.name.as_str()).collect();
-        names.join(" ")
-    };
     vec![
-        words("problems", &names),
+        words("problems", &|result| names(&result.problems).join(" ")),
         words("verdict.state", &|result| result.verdict.state.clone()),
         words("verdict.bound_by", &|result| result.verdict.bound_by.clone().unwrap_or_default()),
         number("verdict.busy", &|result| result.verdict.busy),
