@@ -7,6 +7,7 @@ use crate::meter::Meter;
 use crate::request_log::{Origin, RequestLog};
 use crate::series::Series;
 use crate::spec::RunSpec;
+use crate::steps::step_of;
 use crate::tail::Tail;
 use crate::timeline::Timeline;
 use ssd::{Completion, Drive, DriveConfig, Executor, SimDuration, SimTime};
@@ -96,9 +97,11 @@ impl Books {
         let mut matters = false;
         self.served.completed += 1;
         if self.served.completed > self.warm_up {
-            self.meter.record(completion);
+            let latency = completion.completed.since(completion.arrival);
+            let step = step_of(latency);
+            self.meter.record(completion, latency, step);
             if let Some(series) = &mut self.series {
-                series.record(completion);
+                series.record(completion, latency, step);
             }
         } else {
             self.meter.record_before(completion);

@@ -103,7 +103,6 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
         };
         if spec.samples > 0 && spec.executor == Executor::Timed {
             books.series = Some(Box::new(Series::new(&drive, spec.samples)));
-            books.meter.tell_alike();
         }
         drive.tracing().tell_holders(books.more.as_ref().is_some_and(|more| more.tells_holders()));
         drive.tracing().tell_spans(books.more.as_ref().is_some_and(|more| more.timeline.is_some()));

@@ -1,6 +1,6 @@
 //! What is measured of every request: counts, bytes, latency, and where the time went.
 
-use crate::steps::{STEPS, step_at, step_of};
+use crate::steps::{STEPS, step_at};
 use crate::windows::Windows;
 use hdrhistogram::Histogram;
 use ssd::signals::{PRIORITIES, Priority};
@@ -39,22 +39,22 @@ pub(crate) struct Kind {
     pub bytes: u64,
     pub min: u64,
     pub max: u64,
-    /// By steps of latency: what went where; empty if nobody asks.
+    /// By steps of latency: what went where.
     alike: Box<[Alike]>,
-    recent: Sums<u64>,
-    before: Sums<u128>,
+    /// What was carried over from there.
+    carried: Sums<u128>,
 }
 
-/// Requests whose latencies lie within 1/32 of each other, and their parts together; ns.
+/// Requests whose latencies lie within 1/32 of each other, and their parts together.
 #[derive(Clone, Copy, Default)]
 struct Alike {
     count: u64,
-    latency: u64,
-    parts: [u64; PARTS],
+    /// Of these, those whose sums were carried over: a few centuries fit in 64 bits.
+    carried: u64,
+    sums: Sums<u64>,
 }
 
-/// Sums of latencies and of their parts, in nanoseconds. A few centuries of them fit in 64 bits; then they are carried
-/// over to wider ones.
+/// Sums of latencies and of their parts, in nanoseconds.
 #[derive(Clone, Copy, Default)]
 struct Sums<T> {
     latency: T,
@@ -63,86 +63,85 @@ struct Sums<T> {
 
 impl Kind {
     fn new() -> Self {
-        let (latencies, alike) = (histogram(), Box::default());
-        let (recent, before) = (Sums::default(), Sums::default());
-        Kind { latencies, count: 0, bytes: 0, min: u64::MAX, max: 0, alike, recent, before }
+        let (latencies, alike) = (histogram(), vec![Alike::default(); STEPS].into());
+        Kind { latencies, count: 0, bytes: 0, min: u64::MAX, max: 0, alike, carried: Sums::default() }
     }
 
     fn clear(&mut self) {
         self.latencies.reset();
         (self.count, self.bytes, self.min, self.max) = (0, 0, u64::MAX, 0);
         self.alike.fill(Alike::default());
-        (self.recent, self.before) = (Sums::default(), Sums::default());
+        self.carried = Sums::default();
     }
 
     #[inline]
-    fn record(&mut self, completion: &Completion, latency: u64) {
+    fn record(&mut self, completion: &Completion, latency: u64, step: usize) {
         self.latencies.saturating_record(latency);
         self.count += 1;
         self.bytes += u64::from(completion.sectors) * SECTOR_BYTES;
-        if self.recent.latency.checked_add(latency).is_none() {
-            self.carry();
-        }
-        // No part can run over: together they are the latencies.
-        self.recent.latency += latency;
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
-        for (sum, ns) in self.recent.parts.iter_mut().zip(completion.breakdown.ns) {
-            *sum = sum.wrapping_add(ns);
+        if self.alike[step].sums.latency.checked_add(latency).is_none() {
+            self.carry(step);
         }
-        if !self.alike.is_empty() {
-            self.record_alike(completion, latency);
-        }
-    }
-
-    #[inline(never)]
-    fn record_alike(&mut self, completion: &Completion, latency: u64) {
-        let alike = &mut self.alike[step_of(latency)];
-        // What comes after centuries is left out of their mean. No part can run over: together they are the latencies.
-        let Some(sum) = alike.latency.checked_add(latency) else { return };
-        alike.latency = sum;
-        alike.count += 1;
-        for (sum, ns) in alike.parts.iter_mut().zip(completion.breakdown.ns) {
+        let Alike { count, sums, .. } = &mut self.alike[step];
+        *count += 1;
+        sums.latency += latency;
+        // No part can run over: together they are the latencies.
+        for (sum, ns) in sums.parts.iter_mut().zip(completion.breakdown.ns) {
             *sum = sum.wrapping_add(ns);
         }
     }
 
     #[cold]
-    fn carry(&mut self) {
-        let Sums { latency, parts } = std::mem::take(&mut self.recent);
-        self.before.latency += u128::from(latency);
-        for (sum, ns) in self.before.parts.iter_mut().zip(parts) {
+    fn carry(&mut self, step: usize) {
+        let Alike { count, carried, sums } = &mut self.alike[step];
+        *carried = *count;
+        let Sums { latency, parts } = std::mem::take(sums);
+        self.carried.latency += u128::from(latency);
+        for (sum, ns) in self.carried.parts.iter_mut().zip(parts) {
             *sum += u128::from(ns);
         }
     }
 
+    /// A sum over the requests of all steps together.
+    fn sum(&self, carried: u128, of: impl Fn(&Sums<u64>) -> u64) -> u128 {
+        carried + self.alike.iter().map(|alike| u128::from(of(&alike.sums))).sum::<u128>()
+    }
+
     /// The latencies of all requests together.
     pub fn latency_sum(&self) -> u128 {
-        self.before.latency + u128::from(self.recent.latency)
+        self.sum(self.carried.latency, |sums| sums.latency)
     }
 
     /// What all requests together spent in a part.
     pub fn part_sum(&self, part: usize) -> u128 {
-        self.before.parts[part] + u128::from(self.recent.parts[part])
+        self.sum(self.carried.parts[part], |sums| sums.parts[part])
     }
 
     /// What one request spent in each part, on average over those up to the step of latencies that so many of a
-    /// million lie in, or from that step on; ns. None without requests, or if nobody asked.
+    /// million lie in, or from that step on; ns. None without requests, and where no time passes. Of centuries only the
+    /// last count.
     pub fn part_means(&self, side: Side, of_million: u64) -> Option<[f64; PARTS]> {
-        let at = step_at(self.alike.iter().map(|alike| alike.count), of_million)?;
+        let at = self.step_at(of_million)?;
         let some = match side {
             Side::To => &self.alike[..=at],
             Side::From => &self.alike[at..],
         };
-        let count: u64 = some.iter().map(|alike| alike.count).sum();
-        let sum = |part: usize| some.iter().map(|alike| u128::from(alike.parts[part])).sum::<u128>();
+        let count: u64 = some.iter().map(|alike| alike.count - alike.carried).sum();
+        let sum = |part: usize| some.iter().map(|alike| u128::from(alike.sums.parts[part])).sum::<u128>();
         Some(std::array::from_fn(|part| sum(part) as f64 / count as f64))
     }
 
-    /// How many requests [`part_means`](Self::part_means) counts from such a step on; none without requests, or if
-    /// nobody asked.
+    /// The step up to which so many of a million lie.
+    fn step_at(&self, of_million: u64) -> Option<usize> {
+        let counts = self.alike.iter().map(|alike| alike.count);
+        step_at(counts, of_million).filter(|_| self.max > 0)
+    }
+
+    /// How many requests [`part_means`](Self::part_means) counts from such a step on; none likewise.
     pub fn slowest(&self, of_million: u64) -> Option<u64> {
-        let at = step_at(self.alike.iter().map(|alike| alike.count), of_million)?;
+        let at = self.step_at(of_million)?;
         Some(self.alike[at..].iter().map(|alike| alike.count).sum())
     }
 
@@ -238,11 +237,6 @@ impl Meter {
         }
     }
 
-    /// It is told by latency, too, where the time went.
-    pub fn tell_alike(&mut self) {
-        self.kinds.iter_mut().for_each(|kind| kind.alike = vec![Alike::default(); STEPS].into());
-    }
-
     /// Forgets everything: the measurement begins at `since`.
     pub fn restart(&mut self, since: SimTime) {
         self.kinds.iter_mut().for_each(Kind::clear);
@@ -254,12 +248,12 @@ impl Meter {
         self.windows.restart(since);
     }
 
+    /// A request completed. Its latency lies in that [step](crate::steps::step_of).
     #[inline(always)]
-    pub fn record(&mut self, completion: &Completion) {
+    pub fn record(&mut self, completion: &Completion, latency: u64, step: usize) {
         self.until = completion.completed;
         let (first, last) = self.arrivals;
         self.arrivals = (first.min(completion.arrival), last.max(completion.arrival));
-        let latency = completion.completed.since(completion.arrival);
         if latency > 0 {
             self.windows.record(completion.arrival, latency);
         }
@@ -267,7 +261,7 @@ impl Meter {
             if self.tells_classes || completion.priority != Priority::Medium {
                 self.record_class(completion);
             }
-            self.kinds[completion.op as usize].record(completion, latency);
+            self.kinds[completion.op as usize].record(completion, latency, step);
         } else {
             self.record_failed(completion);
         }

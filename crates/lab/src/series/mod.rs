@@ -84,6 +84,8 @@ pub(crate) struct Series {
     /// Latencies by interval and kind.
     steps: Vec<u32>,
     requests: Vec<Requests>,
+    /// Of these, the interval's that is under way; it is put back when the interval is over.
+    under_way: Requests,
     /// By interval: what the drive said at its end.
     said: Vec<u64>,
     /// Values of each.
@@ -114,6 +116,7 @@ impl Series {
             over: 0,
             steps: vec![0; most * KINDS * STEPS],
             requests: (0..most).map(Requests::none).collect(),
+            under_way: Requests::none(0),
             said: vec![0; most * width],
             width,
             dirty_before: reading.dirty_units,
@@ -126,12 +129,14 @@ impl Series {
     /// Forgets everything: the measurement begins now.
     pub fn restart(&mut self, drive: &Drive) {
         let now = drive.now();
+        self.requests[self.over] = self.under_way;
         (self.since, self.begun, self.interval_ns, self.over) = (now, now, FIRST_NS, 0);
         self.until = SimTime(now.0 + FIRST_NS / LOOKS);
         (self.dirty_before, self.dirty_sum) = (Reading::dirty_units_of(drive), 0);
         for at in 0..self.most {
             self.empty(at);
         }
+        self.under_way = self.requests[0];
     }
 
     /// Forgets the requests of an interval.
@@ -141,29 +146,22 @@ impl Series {
         self.requests[at] = Requests::none(requests.slot);
     }
 
-    /// A request completed, in the interval that is under way.
+    /// A request completed, in the interval that is under way. Its latency lies in that [step](step_of).
     #[inline]
-    pub fn record(&mut self, completion: &Completion) {
-        let requests = &mut self.requests[self.over];
+    pub fn record(&mut self, completion: &Completion, latency: u64, step: usize) {
+        let requests = &mut self.under_way;
         requests.inside_ns += completion.completed.since(completion.submitted.max(self.begun));
+        if completion.status == Status::Ok && completion.op != OpCode::Trim {
+            let op = completion.op as usize;
+            let kind = op - usize::from(op > OpCode::Trim as usize);
+            self.steps[(requests.slot * KINDS + kind) * STEPS + step] += 1;
+            requests.counts[kind] += 1;
+            let (shortest, longest) = &mut requests.spread_ns[kind];
+            (*shortest, *longest) = ((*shortest).min(latency), (*longest).max(latency));
+        }
         if completion.submitted < self.begun {
             self.record_before(completion.submitted.max(self.since), completion.completed);
         }
-        let kind = match completion.op {
-            OpCode::Read => 0,
-            OpCode::Write => 1,
-            OpCode::Flush => 2,
-            OpCode::Trim => return,
-        };
-        if completion.status != Status::Ok {
-            return;
-        }
-        let latency = completion.completed.since(completion.arrival);
-        let requests = &mut self.requests[self.over];
-        self.steps[(requests.slot * KINDS + kind) * STEPS + step_of(latency)] += 1;
-        requests.counts[kind] += 1;
-        let (shortest, longest) = &mut requests.spread_ns[kind];
-        (*shortest, *longest) = ((*shortest).min(latency), (*longest).max(latency));
     }
 
     /// A command was in the drive from one time to the other, in intervals that are over, too.
@@ -206,6 +204,7 @@ impl Series {
         if self.over == self.most {
             self.merge();
         }
+        self.under_way = self.requests[self.over];
         self.begun = SimTime(self.since.0 + self.over as u64 * self.interval_ns);
         self.until = self.until.max(self.begun);
     }
@@ -224,6 +223,7 @@ impl Series {
             .chain(dies.as_flattened())
             .chain(channels_ns);
         said.iter_mut().zip(all).for_each(|(said, value)| *said = *value);
+        self.requests[self.over] = self.under_way;
         self.over += 1;
     }
 
@@ -269,7 +269,7 @@ impl Series {
         self.reading.take(drive);
         self.is_over = true;
         let left = self.reading.at.since(self.begun);
-        let something = self.requests[self.over].counts != [0; KINDS] || left > 0;
+        let something = self.under_way.counts != [0; KINDS] || left > 0;
         if something {
             let since_look = self.interval_ns / LOOKS - self.until.since(self.reading.at);
             self.dirty_sum += u64::from(self.reading.dirty_units) * looks_in(since_look);
