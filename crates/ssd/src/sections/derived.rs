@@ -1,6 +1,6 @@
 //! What follows from the fixed sections alone: units, capacities, lanes.
 
-use super::{ErrorModel, MappingUnit, Placement, Sections, Superblock};
+use super::{ErrorModel, Issue, MappingUnit, Placement, Sections, Superblock};
 
 /// Bytes of a 4-KiB mapping unit.
 pub const FOUR_KIB: u32 = 4_096;
@@ -63,6 +63,14 @@ impl Sections {
             Superblock::None => self.geometry.planes(),
             Superblock::Planes => self.geometry.dies(),
             Superblock::All => 1,
+        }
+    }
+
+    /// Pages that are read and programmed together.
+    pub fn pages_per_row(&self) -> u32 {
+        match (self.allocation.issue, self.allocation.superblock) {
+            (Issue::Page, _) | (_, Superblock::None) => 1,
+            (Issue::Row, Superblock::Planes | Superblock::All) => self.geometry.planes_per_die,
         }
     }
 

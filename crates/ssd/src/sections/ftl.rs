@@ -53,6 +53,16 @@ choice! {
     }
 }
 
+choice! {
+    /// How much is read and programmed together.
+    pub enum Issue {
+        /// The pages of one number in all planes of a die, of blocks that are filled together (`superblock`).
+        Row = "row",
+        /// One page; that others join it in the die's line is chance.
+        Page = "page",
+    }
+}
+
 /// One level of the hierarchy of parallel units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
@@ -95,6 +105,10 @@ section! {
         order: AllocationOrder = AllocationOrder::Cwdp;
         /// Which blocks are opened, filled and erased together.
         superblock: Superblock = Superblock::Planes;
+        /// How much is read and programmed together: `row` waits for a page in each plane of a die, so that planes work
+        /// at the same time. A flush, or a lane where nothing more is coming, does not wait. Where each block is
+        /// alone (`superblock = "none"`), a row is a page.
+        issue: Issue = Issue::Page;
         /// How the plane of a host write is chosen; `static` needs `superblock = "none"` and one mapping unit per
         /// page.
         placement: Placement = Placement::Dynamic;
@@ -107,7 +121,8 @@ section! {
 section! {
     /// `[ftl.cleaning]`: how garbage collection moves data.
     pub struct Cleaning {
-        /// Page copies in flight at once in an allocation lane.
+        /// Page copies in flight at once in an allocation lane; at least two rows for each of its dies
+        /// (`ftl.allocation.issue`).
         copies_in_flight: u32 = 4, unit "pages", range 1..=4_096;
         /// Free blocks of each lane that only cleaning may open.
         reserve_blocks: u32 = 1, unit "blocks", range 1..=65_536;

@@ -20,7 +20,8 @@ pub use derived::{FOUR_KIB, MAX_UNITS};
 pub use drive::DriveSection;
 pub use flash::{Channel, ChannelOrder, PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 pub use ftl::{
-    Allocation, AllocationOrder, Axis, Cleaning, Mapping, MappingUnit, MovesOfFirst, Placement, Superblock,
+    Allocation, AllocationOrder, Axis, Cleaning, Issue, Mapping, MappingUnit, MovesOfFirst, Placement,
+    Superblock,
 };
 pub use host::{Arbitration, Firmware, Link, Queues};
 pub use nand::{

@@ -131,14 +131,21 @@ impl Moves {
         (streams, rest): (Range<usize>, bool),
         room: &mut PageUnits,
     ) -> bool {
-        let per_page = self.media.tables.layout.units_per_page as usize;
         let mut all = true;
         for stream in streams.map(|stream| StreamId(stream as u8)) {
-            if self.media.work.lanes[lane.index()].page_of(stream, per_page, rest) > 0 {
+            if self.page_of(lane, stream, rest) > 0 {
                 all &= self.program_gathered(flash, lane, (stream, rest), room);
             }
         }
         all
+    }
+
+    /// Units of a stream that go to one page now.
+    #[inline]
+    fn page_of(&self, lane: LaneId, stream: StreamId, rest: bool) -> usize {
+        let Media { work, tables: Tables { layout, .. }, space, .. } = &self.media;
+        let left = || space.allocator.left_of_row(lane, stream, layout.pages_per_row);
+        work.lanes[lane.index()].page_of(stream, layout.units_per_page as usize, rest, left)
     }
 
     /// Programs pages of a stream that has enough for one; false if no page was left.
@@ -155,12 +162,11 @@ impl Moves {
         let which = stream.index();
         let per_page = self.media.tables.layout.units_per_page as usize;
         loop {
-            let work = &self.media.work.lanes[lane.index()];
-            let mut count = work.page_of(stream, per_page, rest);
+            let mut count = self.page_of(lane, stream, rest);
             if count == 0 {
                 return true;
             }
-            let source = Pun(work.gathered[which].all()[0].source);
+            let source = Pun(self.media.work.lanes[lane.index()].gathered[which].all()[0].source);
             let Some(found) =
                 self.media.space.move_target(&mut self.media.tables, self.media.work.reserve, lane, stream)
             else {
@@ -201,11 +207,11 @@ impl Moves {
             while let Some(dead) = self.media.work.take_dead(&self.media.tables, lane, stream) {
                 self.media.unit_arrived(flash, self.media.tables.layout.block_of_unit(Pun(dead.source)));
             }
-            let Media { tables, work, space, .. } = &mut self.media;
-            let here = &work.lanes[lane.index()];
-            if here.page_of(stream, per_page, rest) == 0 {
+            if self.page_of(lane, stream, rest) == 0 {
                 return true;
             }
+            let Media { tables, work, space, .. } = &mut self.media;
+            let here = &work.lanes[lane.index()];
             // A queue that drains goes page by page, as operations end.
             if here.programs >= work.in_flight_at_most {
                 return false;

@@ -461,7 +461,7 @@ impl Moves {
         tables.blocks.leave(block, count as u32);
         if self.media.issue_move(flash, lane, &mut op, &units[..count]) {
             self.take_read(lane, (Cause::Sanitize, page, op.outcome), &units[..count]);
-            if self.media.work.lanes[lane.index()].full_pages(self.media.tables.layout.units_per_page) > 0 {
+            if self.media.work.lanes[lane.index()].full_pages(&self.media.tables.layout) > 0 {
                 self.program_all_gathered(flash, lane, false);
             }
         }

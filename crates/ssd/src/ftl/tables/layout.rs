@@ -38,6 +38,8 @@ pub struct Layout {
     pub units_per_page: u32,
     /// Bytes of a mapping unit.
     pub unit_bytes: u32,
+    /// Pages that are read and programmed together: the planes of a die, or one.
+    pub pages_per_row: u32,
     /// Pages a lane takes before allocation goes on to the next.
     pub pages_per_turn: u32,
     /// Lanes in allocation order.
@@ -63,21 +65,24 @@ struct Member {
     plane_of_die: u32,
 }
 
-/// Positions of the four dimensions in an allocation order; position 0 varies fastest.
-fn plane_rank(order: AllocationOrder, cfg: &Sections, plane: u32) -> u64 {
+/// Positions of the four dimensions in an allocation order; position 0 varies fastest, but planes before it where they
+/// make `rows`.
+fn plane_rank(order: AllocationOrder, cfg: &Sections, plane: u32, rows: bool) -> u64 {
     let g = &cfg.geometry;
     let (die, p) = (plane / g.planes_per_die, plane % g.planes_per_die);
     let (chip, d) = (die / g.dies_per_chip, die % g.dies_per_chip);
     let (c, w) = (chip / g.chips_per_channel, chip % g.chips_per_channel);
-    order.name().bytes().rev().fold(0, |rank, letter| {
+    let rank = order.name().bytes().rev().fold(0, |rank, letter| {
         let (value, size) = match letter {
             b'c' => (c, g.channels),
             b'w' => (w, g.chips_per_channel),
             b'd' => (d, g.dies_per_chip),
+            _ if rows => (0, 1),
             _ => (p, g.planes_per_die),
         };
         rank * u64::from(size) + u64::from(value)
-    })
+    });
+    if rows { rank * u64::from(g.planes_per_die) + u64::from(p) } else { rank }
 }
 
 impl Member {
@@ -91,15 +96,17 @@ impl Layout {
     pub fn new(cfg: &Sections, chip: &Chip) -> Self {
         let g = &cfg.geometry;
         let order = cfg.allocation.order;
+        let pages_per_row = cfg.pages_per_row();
+        let rows = pages_per_row > 1;
         let planes = g.planes();
         let span = cfg.lane_span();
         let lanes = planes / span;
         let mut members: Vec<u32> = (0..planes).collect();
         for lane in members.chunks_mut(span as usize) {
-            lane.sort_by_key(|&plane| plane_rank(order, cfg, plane));
+            lane.sort_by_key(|&plane| plane_rank(order, cfg, plane, rows));
         }
         let mut lane_order: Vec<u32> = (0..lanes).collect();
-        lane_order.sort_by_key(|&lane| plane_rank(order, cfg, members[(lane * span) as usize]));
+        lane_order.sort_by_key(|&lane| plane_rank(order, cfg, members[(lane * span) as usize], rows));
 
         let physical = |plane: u32, b: u32| plane * g.blocks_per_plane + b;
         let good: Vec<Vec<u32>> = (0..planes)
@@ -132,6 +139,7 @@ impl Layout {
             one_bit_pages_per_block: g.wordlines_per_block * span,
             units_per_page: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
+            pages_per_row,
             pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes {
                 span
             } else {

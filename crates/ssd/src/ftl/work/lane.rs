@@ -7,6 +7,7 @@ use super::migration::Migration;
 use super::sorted::Sorted;
 use crate::flash::op::{Cause, UnitRef};
 use crate::ftl::stream::StreamId;
+use crate::ftl::tables::layout::Layout;
 use crate::units::BlockId;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -69,16 +70,23 @@ impl LaneWork {
         }
     }
 
-    /// Units of a stream that go to one page now: as many as fit; fewer only if the `rest` is asked for, or nothing
-    /// more will join them. Where data is sorted, so many must wait as the queues hold, but for that rest.
+    /// Units of a stream that go to one page now: as many as fit, if there is as much for each page that is `left` of
+    /// its row; else only if the `rest` is asked for, or nothing more will join them. Where data is sorted, so many
+    /// must wait as the queues hold, but for that rest.
     #[inline(always)]
-    pub fn page_of(&self, stream: StreamId, per_page: usize, rest: bool) -> usize {
+    pub fn page_of(
+        &self,
+        stream: StreamId,
+        per_page: usize,
+        rest: bool,
+        left: impl FnOnce() -> u32,
+    ) -> usize {
         let (waiting, enough) = match self.sorted.is_used() {
             true => (self.sorted.held(stream) as usize, self.sorted.enough() as usize),
             false => (self.gathered[stream.index()].len(), per_page),
         };
         match waiting {
-            waiting if waiting >= enough => per_page,
+            waiting if waiting >= enough && waiting >= enough + (left() - 1) as usize * per_page => per_page,
             waiting if rest || (!self.has_job() && self.reads == 0 && !self.more && !self.goes_on()) => {
                 waiting.min(per_page)
             }
@@ -114,19 +122,21 @@ impl LaneWork {
         gathered + self.sorted.each_held().map(pages).sum::<u32>()
     }
 
-    /// Full pages that found no room; what is gathered of a page not yet full must not hold reads back.
+    /// Pages of full rows that found no room; what is gathered of a row not yet full must not hold reads back.
     #[inline]
-    pub fn full_pages(&self, per_page: u32) -> u32 {
-        let full = |units: u32| if units < per_page { 0 } else { units / per_page };
+    pub fn full_pages(&self, layout: &Layout) -> u32 {
+        let (row, per_row) = (layout.pages_per_row, layout.pages_per_row * layout.units_per_page);
+        let full = |units: u32| if units < per_row { 0 } else { units / per_row * row };
         let gathered = self.gathered.iter().map(|units| full(units.len() as u32)).sum::<u32>();
-        if self.sorted.is_used() { gathered + self.full_pages_sorted(per_page) } else { gathered }
+        if self.sorted.is_used() { gathered + self.full_pages_sorted(layout) } else { gathered }
     }
 
-    /// Full pages of what is sorted that found no room.
+    /// Pages of full rows of what is sorted that found no room.
     #[inline(never)]
-    fn full_pages_sorted(&self, per_page: u32) -> u32 {
+    fn full_pages_sorted(&self, layout: &Layout) -> u32 {
+        let (row, per_page) = (layout.pages_per_row, layout.units_per_page);
         let full = |held: u32| (held + per_page).saturating_sub(self.sorted.enough().max(1)) / per_page;
-        self.sorted.each_held().map(full).sum()
+        self.sorted.each_held().map(|held| full(held) / row * row).sum()
     }
 
     /// The partial migration under way, if any.

@@ -80,7 +80,11 @@ impl Work {
         reclaims: bool,
         (page_classes, caches): (&PageClasses, bool),
     ) -> Self {
-        let room = (2 * cfg.cleaning.copies_in_flight + 2) as usize * layout.units_per_page as usize;
+        // Two rows for each die: one is read while the other is programmed.
+        let two_rows = if layout.pages_per_row > 1 { 2 * layout.span } else { 0 };
+        let in_flight_at_most = cfg.cleaning.copies_in_flight.max(two_rows);
+        let room =
+            (2 * in_flight_at_most + layout.pages_per_row + 1) as usize * layout.units_per_page as usize;
         let gathered = || (0..streams.all()).map(|_| Gathered::with_capacity(room)).collect();
         let queue = (page_classes.queue_units(), room);
         let sorted = || match page_classes.sorts() {
@@ -117,7 +121,7 @@ impl Work {
             lanes,
             looks: Looks::new(layout.lanes),
             counts: FtlCounts::default(),
-            in_flight_at_most: cfg.cleaning.copies_in_flight,
+            in_flight_at_most,
             reserve: cfg.cleaning.reserve_blocks,
             coming_at_most: COMING_AT_MOST + blocks_in_queues(page_classes, smallest),
             // Each stream has a block open.
@@ -174,12 +178,13 @@ impl Work {
                 as usize
     }
 
-    /// Whether a lane has as many pages on their way as it may, and so many more: pages that are being read or
-    /// programmed, or wait for a page.
+    /// Whether a lane has as many pages on their way as it may, and so many more, so that another row would be too
+    /// many: pages that are being read or programmed, or wait for a page.
     #[inline]
     pub(in crate::ftl) fn is_busy(&self, layout: &Layout, lane: LaneId, more: u32) -> bool {
         let work = &self.lanes[lane.index()];
-        work.reads + work.programs + work.full_pages(layout.units_per_page) >= self.in_flight_at_most + more
+        let under_way = work.reads + work.programs + work.full_pages(layout);
+        under_way + layout.pages_per_row > self.in_flight_at_most + more
     }
 
     pub(in crate::ftl) fn check_job(&self, tables: &Tables, job: &Job) -> Verdict {

@@ -96,6 +96,16 @@ impl Walk {
         Step::Done
     }
 
+    /// Whether pages with live units are left of the row that is being read.
+    #[inline]
+    pub fn is_in_row(&self, tables: &Tables) -> bool {
+        let per_row = tables.layout.pages_per_row * tables.layout.units_per_page;
+        let past = self.cursor % per_row;
+        past > 0
+            && self.pages.is_none()
+            && tables.map.next_live(self.cursor, (self.cursor - past + per_row).min(self.end)).is_some()
+    }
+
     /// Starts loading the mapping entries of the next live units, page by page, `count` of them or some more.
     #[inline]
     pub(in crate::ftl) fn look_ahead(&mut self, tables: &Tables, count: usize) {

@@ -231,6 +231,13 @@ impl Allocator {
         if open.block.is_some() { self.data_pages - open.next } else { 0 }
     }
 
+    /// Pages left of the row that a stream fills in a lane, of rows of so many.
+    #[inline]
+    pub fn left_of_row(&self, lane: LaneId, stream: StreamId, pages_per_row: u32) -> u32 {
+        let open = &self.lanes[lane.index()].open[stream.index()];
+        if open.block.is_some() { pages_per_row - open.next % pages_per_row } else { pages_per_row }
+    }
+
     /// Pages left in the blocks that streams of moves alone have open in a lane.
     pub fn left_for_moves(&self, lane: LaneId) -> u32 {
         let own = (0..self.streams.count).map(StreamId).filter(|&at| !self.streams.is_of_host(at));
