@@ -16,7 +16,7 @@ use crate::regimes;
 use crate::remarks;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, JobResult, Latencies,
-    Rates, ReadReclaimWork, RunResult, Utilisation, Victims, version,
+    Rates, ReadReclaimWork, RunResult, Together, Utilisation, Victims, version,
 };
 use crate::retries::Retries;
 use crate::sanitize::SanitizeWork;
@@ -128,6 +128,8 @@ impl FlashWork {
             erases: ops(OpKind::Erase),
             copybacks: ops(OpKind::Copyback),
             multi_plane_groups: stats.flash.groups,
+            pages_per_program: Together::of(stats, OpKind::Program),
+            pages_per_read: Together::of(stats, OpKind::Read),
             program_fails: stats.flash.program_fails,
             erase_fails: stats.flash.erase_fails,
             bytes_programmed: By::new(|cause: Cause| bytes[cause.index()]),
@@ -135,6 +137,13 @@ impl FlashWork {
             uncorrectable: By::new(|cause: Cause| stats.flash.uncorrectable[cause.index()]),
             dies: DieWork::of(&stats.flash),
         }
+    }
+}
+
+impl Together {
+    fn of(stats: &Stats, kind: OpKind) -> Self {
+        let together = |of: fn(Cause) -> bool| stats.flash.together(kind, of);
+        Together { host: together(Cause::is_for_host), moves: together(|cause| !cause.is_for_host()) }
     }
 }
 
@@ -157,7 +166,8 @@ impl FtlWork {
             read_reclaim,
             host_units: counts.host_units,
             moved_units: By::new(|cause: Cause| counts.moved_units[cause.index()]),
-            padded_units: counts.padded_units,
+            padded_units: counts.padded_units.iter().sum(),
+            padded_units_by_cause: By::new(|cause: Cause| counts.padded_units[cause.index()]),
             trimmed_units: counts.trimmed_units,
             lost_units: counts.lost_units,
             reclaimed_blocks: counts.reclaimed_blocks,

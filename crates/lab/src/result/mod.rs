@@ -8,7 +8,8 @@ mod work;
 pub use schema::schema;
 pub use shares::{JobResult, MemberResult, Share, ShareLatencies};
 pub use work::{
-    BufferWork, Busy, DriveSize, EraseCount, FlashWork, FtlWork, ReadReclaimWork, Utilisation, Victims,
+    BufferWork, Busy, DriveSize, EraseCount, FlashWork, FtlWork, ReadReclaimWork, Together, Utilisation,
+    Victims,
 };
 
 use crate::block_table::BlockTable;

@@ -28,6 +28,12 @@ pub struct FlashWork {
     pub copybacks: By<Cause, u64>,
     /// Operations on several planes at once. Each page or block in them is also counted above.
     pub multi_plane_groups: u64,
+    /// Pages that a die programmed at the same time, on average.
+    #[serde(default)]
+    pub pages_per_program: Together,
+    /// Pages that a die read at the same time, on average; retries do not count.
+    #[serde(default)]
+    pub pages_per_read: Together,
     /// Programs that failed (`nand.reliability`).
     pub program_fails: u64,
     /// Erases that failed (`nand.reliability`).
@@ -45,6 +51,16 @@ pub struct FlashWork {
     pub dies: DieWork,
 }
 
+/// Pages that the planes of a die worked on at the same time, on average (`ftl.allocation.issue`). Where no time passes
+/// each page is alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Together {
+    /// For the host, the rest of a partly written unit included; null without any.
+    pub host: Option<f64>,
+    /// For cleaning and all other moves; null without any.
+    pub moves: Option<f64>,
+}
+
 /// Work of the flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FtlWork {
@@ -54,6 +70,9 @@ pub struct FtlWork {
     pub moved_units: By<Cause, u64>,
     /// Unit slots left empty in programmed pages.
     pub padded_units: u64,
+    /// The same, by what the page was programmed for.
+    #[serde(default)]
+    pub padded_units_by_cause: By<Cause, u64>,
     /// Mapping units trimmed.
     pub trimmed_units: u64,
     /// Mapping units whose page could not be corrected when it was read or moved. Reading them ends

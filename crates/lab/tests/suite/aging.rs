@@ -5,7 +5,7 @@ use crate::common;
 use common::{Log, closed, fresh_path, generator, run, small_drive};
 use lab::{AgeSteps, Overwrite, Preconditioning, RunResult, RunSpec};
 use ssd::DriveConfig;
-use ssd::sections::{ErrorModel, MappingUnit};
+use ssd::sections::{ErrorModel, Issue, MappingUnit};
 use std::collections::BTreeMap;
 
 /// The small drive in whole pages, without a buffer or a link to wait for, with cells that age.
@@ -14,7 +14,7 @@ fn aging_drive() -> DriveConfig {
     config.errors.model = ErrorModel::Cells;
     config.mapping.unit = MappingUnit::Page;
     config.buffer = ssd::host::buffer::none::Params::default().into();
-    config.scheduling.multi_plane = false;
+    (config.scheduling.multi_plane, config.allocation.issue) = (false, Issue::Page);
     config
 }
 

@@ -6,7 +6,7 @@ use crate::common::soaked;
 use lab::{LoopMode, Overwrite, Preconditioning, RunSpec};
 use ssd::policy::FAMILIES;
 use ssd::rng::Rng;
-use ssd::sections::{ChannelOrder, MappingUnit, Placement, Superblock};
+use ssd::sections::{ChannelOrder, Issue, MappingUnit, Placement, Superblock};
 use ssd::{Drive, DriveConfig, Executor, Hints, OpCode};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -424,6 +424,7 @@ fn random_config(rng: &mut Rng) -> DriveConfig {
     (config.cleaning.copies_in_flight, config.cleaning.reserve_blocks) = (draw(&[1, 4, 64]), draw(&[1, 2]));
     config.scheduling.read_bypass_limit = draw(&[0, 1, 16, 1_000]);
     config.scheduling.multi_plane = draw(&[0, 1]) == 1;
+    config.allocation.issue = if config.scheduling.multi_plane { Issue::Row } else { Issue::Page };
     config.timing.cache_operations = draw(&[0, 1]) == 1;
     (config.queues.count, config.queues.depth) = (draw(&[1, 2, 9]), draw(&[1, 2, 32, 1_000]));
     config.reliability.factory_bad_ppm = f64::from(draw(&[0, 0, 20_000]));

@@ -14,8 +14,17 @@ const BEGINS: &str = "<!-- generated: ";
 const ENDS: &str = "<!-- end of generated -->\n";
 const KINDS: [&str; 8] = ["all", "read", "write", "trim", "flush", "mv", "uv", "KIND"];
 /// Types of a few values each, which get one row together.
-const SMALL: [&str; 8] =
-    ["Distribution", "Rates", "Busy", "MeanMax", "Exposures", "ShareLatencies", "Share", "SuspendsOf"];
+const SMALL: [&str; 9] = [
+    "Distribution",
+    "Rates",
+    "Busy",
+    "MeanMax",
+    "Exposures",
+    "ShareLatencies",
+    "Share",
+    "SuspendsOf",
+    "Together",
+];
 
 /// The members of an object with their keys, in the order of the type's fields, which is that of the required ones.
 fn members(object: &Value) -> Option<Vec<(&str, &Value)>> {

@@ -35,6 +35,7 @@ impl DriveConfig {
             let mut conflicts = Conflicts(errors);
             self.check_pages(&mut conflicts);
             self.check_placement(&mut conflicts);
+            self.check_rows(&mut conflicts);
             self.check_streams(&mut conflicts);
             self.check_times(&mut conflicts);
             self.check_gray_code(&mut conflicts);
@@ -94,6 +95,20 @@ impl DriveConfig {
         let joined = if all > own { ", or ftl.allocation.moves = \"joined\"" } else { "" };
         let allowed = format!("at most {most} streams in all{joined}");
         conflicts.add(&["ftl.stream.policy", "ftl.allocation.moves"], found, &allowed);
+    }
+
+    /// Are there planes that work together, if pages are to go to them together?
+    fn check_rows(&self, conflicts: &mut Conflicts) {
+        let planes = self.pages_per_row();
+        if planes > 1 && !self.scheduling.multi_plane {
+            let keys = ["ftl.allocation.issue", "flash.scheduling.multi_plane"];
+            let found = format!("rows of {planes} planes that never work at the same time");
+            conflicts.add(
+                &keys,
+                found,
+                "flash.scheduling.multi_plane = true, or ftl.allocation.issue = \"page\"",
+            );
+        }
     }
 
     /// Does each logical page have one plane, if it is to have one, and does it stay there?

@@ -77,12 +77,17 @@ impl At<'_> {
     fn gather_group(&mut self, leader: OpId) {
         let line = self.pool.get(leader).line();
         if self.die.lines[line].head.is_some() {
-            self.counts.groups += u64::from(Self::gather_more(self.die, self.pool, leader, line));
+            Self::gather_more(self.die, self.pool, self.counts, (leader, line));
         }
     }
 
-    /// Lets those that wait at the head of a line join; says whether any did.
-    fn gather_more(die: &mut Die, pool: &mut OpPool, leader: OpId, line: usize) -> bool {
+    /// Lets those that wait at the head of a line join.
+    fn gather_more(
+        die: &mut Die,
+        pool: &mut OpPool,
+        counts: &mut FlashCounts,
+        (leader, line): (OpId, usize),
+    ) {
         // Of blocks with different bits a cell none join: of one page number there is else but one type.
         let &Op { kind, at, page_type, .. } = pool.get(leader);
         let (mut planes, mut last) = (1u64 << at.plane, leader);
@@ -106,11 +111,13 @@ impl At<'_> {
                 break;
             }
             planes |= 1 << op.at.plane;
+            // Attempts of a read that come back are not counted: it is one operation.
+            counts.joined[kind as usize][op.cause as usize] += u64::from(op.attempts == 0);
             let id = die.pop(pool, line);
             pool.get_mut(last).follower = id;
             last = id;
         }
-        last != leader
+        counts.groups += u64::from(last != leader);
     }
 
     /// Books the time since each group member's last mark as waiting for the die.

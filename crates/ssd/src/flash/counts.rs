@@ -30,6 +30,8 @@ counters! {
         ops: [[u64; CAUSES]; KINDS], "operations", in "flash.reads";
         /// Multi-plane groups of more than one operation.
         groups: u64, "operations", in "flash.multi_plane_groups";
+        /// Operations, by kind and cause, that a die carried out together with one that was there before them.
+        joined: [[u64; CAUSES]; KINDS], "operations", in "flash.pages_per_program.host";
         /// Programs that failed.
         program_fails: u64, "programs", in "flash.program_fails";
         /// Erases that failed.
@@ -65,6 +67,17 @@ counters! {
 }
 
 impl FlashCounts {
+    /// Operations of a kind that a die carried out at the same time for these causes, on average; `None` without any.
+    /// An operation that joins one for another cause counts with its own.
+    // tidy: allow(float): what a result says
+    pub fn together(&self, kind: OpKind, of: impl Fn(Cause) -> bool) -> Option<f64> {
+        let sum = |counts: &[u64; CAUSES]| {
+            Cause::ALL.into_iter().filter(|&cause| of(cause)).map(|cause| counts[cause as usize]).sum::<u64>()
+        };
+        let (all, joined) = (sum(&self.ops[kind as usize]), sum(&self.joined[kind as usize]));
+        (all > joined).then(|| all as f64 / (all - joined) as f64)
+    }
+
     /// Pages programmed for a cause, by whatever means.
     pub fn pages_programmed(&self, cause: Cause) -> u64 {
         let of = |kind: OpKind| self.ops[kind as usize][cause as usize];

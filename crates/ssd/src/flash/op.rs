@@ -147,7 +147,7 @@ impl Cause {
 
     /// Whether an operation of this cause serves the host or its DRAM, and is no move: programs take data from slots.
     #[inline]
-    pub(crate) const fn is_for_host(self) -> bool {
+    pub const fn is_for_host(self) -> bool {
         const ALL: u32 = 1 << Cause::Host as u32 | 1 << Cause::Merge as u32 | 1 << Cause::Promote as u32;
         ALL >> self as u32 & 1 == 1
     }

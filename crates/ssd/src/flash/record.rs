@@ -53,7 +53,7 @@ impl Record {
         let lists = [&c.die_busy_ns, &c.die_array_ns, &c.channel_busy_ns];
         ensure(lists.iter().all(|list| list.is_empty()), "counts of dies and channels")?;
         let of_stops = c.suspends.iter().flatten().chain(&c.suspends_per_erase).chain(&c.delayed_by_lower);
-        let of_ops = c.ops.iter().flatten().chain(&c.retries).chain(&c.uncorrectable);
+        let of_ops = c.ops.iter().chain(&c.joined).flatten().chain(&c.retries).chain(&c.uncorrectable);
         let single = [&c.inversions, &c.beyond_bound, &c.bound_broken, &c.groups];
         let fails = [&c.program_fails, &c.erase_fails, &c.lock_fails];
         let mut all = of_ops.chain(of_stops).chain(single).chain(fails);

@@ -170,7 +170,7 @@ impl Ftl {
         let work = Work::new(cfg, &layout, streams, reclaim.is_active(), sorting);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
         let turns = if cfg.allocation.placement == sections::Placement::Static { layout.lanes } else { 0 };
-        let mut gather = Gather::new(streams, layout.units_per_page, slots, turns);
+        let mut gather = Gather::new(streams, (layout.units_per_page, layout.pages_per_row), slots, turns);
         // With a cache what the host writes is not sorted before it is destaged.
         if page_classes.sorts() && !ring.is_used() {
             gather = gather.by_class(page_classes.count(), page_classes.queue_units());

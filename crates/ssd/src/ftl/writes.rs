@@ -169,14 +169,18 @@ impl Ftl {
         };
         let (count, bytes) =
             self.gather.take_units(&media.tables, &mut media.work, (stream, class), &mut units);
-        media.work.counts.padded_units += u64::from(media.tables.layout.units_per_page) - count as u64;
         media.space.ring.note_bypass(&media.tables, &mut media.work, found.page, count);
         // A page that begins with what is promoted is a page of it.
         let is_promoted = units[0].facts().promoted() > 0;
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
+        media.work.counts.padded_units[cause as usize] +=
+            u64::from(media.tables.layout.units_per_page) - count as u64;
         let op = Op { bytes, ..media.space.ring.op(&media.tables, OpKind::Program, cause, found.page) };
         let op = media.tables.bound_for(media.tables.layout.block_of_page(found.page).0, op);
         let id = media.issue(flash, op, &units[..count]);
+        if media.tables.layout.pages_per_row > 1 {
+            self.gather.note_left(stream, media.tables.layout.left_of_row(found.page));
+        }
         media.waits.grant(Lack::Page, self.gather.parked() > 0);
         if found.opened || paced && media.work.rests_unduly(found.lane) {
             self.moves.check_lane(flash, found.lane);

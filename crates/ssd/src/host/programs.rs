@@ -25,6 +25,9 @@ pub(super) struct Programs {
     pub hurrying: bool,
     pub under_way: u32,
     at_most: u32,
+    /// More than a page is gathered before it is programmed.
+    #[serde(skip)]
+    by_row: bool,
     /// Until when the page now gathering may wait; zero if none does.
     gather_until: SimTime,
 }
@@ -37,6 +40,7 @@ impl Programs {
             hurrying: false,
             under_way: 0,
             at_most: cfg.host_programs_at_most(),
+            by_row: cfg.pages_per_row() > 1,
             gather_until: SimTime::ZERO,
         }
     }
@@ -55,7 +59,7 @@ impl Programs {
             slots.evict_clean(!writes.stalled.is_empty(), &mut commands.counts, b);
         }
         while self.have_room() {
-            while !b.ftl.gather.has_full_page()
+            while !b.ftl.gather.has_full_row()
                 && slots.staging.oldest_dirty().is_some()
                 && self.wants_flush(writes, slots, commands, b)
             {
@@ -72,7 +76,7 @@ impl Programs {
                 prepare(slots.staging.oldest_dirty(), slots, commands, b);
                 look_ahead(slots, b);
             }
-            if !b.ftl.gather.has_full_page()
+            if !b.ftl.gather.has_full_row()
                 && (b.ftl.gather.waiting() == 0 || !self.may_pad(writes, slots, b))
             {
                 return;
@@ -111,10 +115,15 @@ impl Programs {
         slots.urgent > 0 || self.hurrying || !writes.flushes.is_empty() || !writes.stalled.is_empty()
     }
 
-    /// Whether a page may be programmed with less than it can hold: somebody waits and nothing will join.
+    /// Whether less may be programmed than a row, or a page, can hold: somebody waits and nothing will join.
     fn may_pad(&mut self, writes: &Writes, slots: &Slots, b: &mut Below<'_>) -> bool {
         let alone = slots.staging.merging() == 0 && !slots.staging.oldest_dirty().is_some();
         if !alone || !self.must_hurry(writes, slots) {
+            return false;
+        }
+        let waits_for_all = slots.urgent > 0 || self.hurrying || !writes.flushes.is_empty();
+        if self.by_row && !waits_for_all && self.under_way > 0 && b.ftl.gather.would_pad() {
+            // Writes wait for slots, and some will come.
             return false;
         }
         if slots.rules.gather_ns == 0 || !writes.flushes.is_empty() || !b.timed {
@@ -148,7 +157,7 @@ impl Programs {
 
     /// Takes what follows from the configuration from fresh ones, and checks the rest.
     pub fn restored(&mut self, fresh: &Programs) -> Verdict {
-        self.at_most = fresh.at_most;
+        (self.at_most, self.by_row) = (fresh.at_most, fresh.by_row);
         ensure(self.gather_until.0 < MOST, "until when data gathers")
     }
 }

@@ -108,7 +108,7 @@ section! {
         /// How much is read and programmed together: `row` waits for a page in each plane of a die, so that planes work
         /// at the same time. A flush, or a lane where nothing more is coming, does not wait. Where each block is
         /// alone (`superblock = "none"`), a row is a page.
-        issue: Issue = Issue::Page;
+        issue: Issue = Issue::Row;
         /// How the plane of a host write is chosen; `static` needs `superblock = "none"` and one mapping unit per
         /// page.
         placement: Placement = Placement::Dynamic;

@@ -6,6 +6,7 @@ use crate::support;
 use ssd::config::Table;
 use ssd::flash::op::OpKind;
 use ssd::observe::{ChipEffect, Effect};
+use ssd::sections::Issue;
 use ssd::{Drive, DriveConfig, Executor, Stats};
 use support::{Load, reclaiming, small};
 
@@ -30,6 +31,7 @@ fn configs() -> Vec<DriveConfig> {
     let of = |cache, multi_plane| {
         let mut cfg = small();
         (cfg.timing.cache_operations, cfg.scheduling.multi_plane) = (cache, multi_plane);
+        cfg.allocation.issue = if multi_plane { Issue::Row } else { Issue::Page };
         cfg
     };
     let mut stops = small();

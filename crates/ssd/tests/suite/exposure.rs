@@ -198,14 +198,15 @@ fn a_drive_of_one_lane_is_not_full_because_pages_are_left() {
             let moved: u64 = counts.moved_units.iter().sum();
             println!(
                 "{policy} {spare}: {moved} of {} moved, {} padded",
-                counts.host_units, counts.padded_units
+                counts.host_units,
+                counts.padded_units.iter().sum::<u64>()
             );
             // Of a rest of a page that moves by itself one in four places stays empty. Scrubs fill wordlines with
             // nothing.
             assert!(
-                policy == "scrub" || counts.padded_units * 8 < counts.host_units,
+                policy == "scrub" || counts.padded_units.iter().sum::<u64>() * 8 < counts.host_units,
                 "{policy}: {} padded",
-                counts.padded_units
+                counts.padded_units.iter().sum::<u64>()
             );
             drive.check().unwrap();
         }

@@ -150,7 +150,8 @@ impl Media {
             return;
         }
         let page = self.tables.replicas.take_page(&self.tables.layout, op.tag);
-        self.work.counts.padded_units += u64::from(self.tables.layout.units_per_page) - count as u64;
+        self.work.counts.padded_units[op.cause as usize] +=
+            u64::from(self.tables.layout.units_per_page) - count as u64;
         let program = Op { tag: lane.0, ..self.space.ring.op(&self.tables, OpKind::Program, op.cause, page) };
         let mut program = self.tables.bound_for(self.tables.layout.block_of_page(page).0, program);
         if self.issue_move(flash, lane, &mut program, &units[..count]) {

@@ -186,7 +186,7 @@ impl Moves {
                     &mut units[..per_page],
                 );
             }
-            self.media.work.counts.padded_units += (per_page - count) as u64;
+            self.media.work.counts.padded_units[cause as usize] += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.media.after_allocation(lane, found);
         }
@@ -225,8 +225,8 @@ impl Moves {
                 (stream, self.page_classes.class_of_page(tables, found.page)),
                 &mut units[..per_page],
             );
-            work.counts.padded_units += (per_page - count) as u64;
             let cause = tables.blocks.cause(tables.layout.block_of_unit(Pun(units[0].source)));
+            work.counts.padded_units[cause as usize] += (per_page - count) as u64;
             let mut op = space.program_of_move(tables, work, flash, (cause, found.page), lane);
             self.media.erase_if_opened(flash, found);
             self.program_moved(flash, lane, &mut op, &mut units[..count]);

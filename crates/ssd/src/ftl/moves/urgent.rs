@@ -317,7 +317,7 @@ impl Moves {
         if self.media.work.lazy {
             self.media.erase_if_stale(flash, page);
         }
-        self.media.work.counts.padded_units +=
+        self.media.work.counts.padded_units[Cause::ReadReclaim as usize] +=
             u64::from(self.media.tables.layout.units_per_page) - units.len() as u64;
         self.media.work.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
         self.program_moved(flash, lane, &mut op, units);
@@ -502,7 +502,7 @@ impl Moves {
             }
             let (blocks, clock) = (&mut tables.blocks, tables.clock);
             let Some(found) = space.allocator.page_in(lane, stream, 0, blocks, clock) else { return };
-            work.counts.padded_units += u64::from(tables.layout.units_per_page);
+            work.counts.padded_units[Cause::Sanitize as usize] += u64::from(tables.layout.units_per_page);
             let kind = (OpKind::Program, Cause::Sanitize);
             let op = space.op_of_move(tables, work, flash, kind, found.page, lane);
             let mut op = tables.bound_for(block, op);

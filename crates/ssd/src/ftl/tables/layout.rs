@@ -143,7 +143,7 @@ impl Layout {
             pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes {
                 span
             } else {
-                1
+                pages_per_row
             },
             lane_order,
             block_of_page: Divisor::new(pages_per_block),
@@ -203,6 +203,12 @@ impl Layout {
     #[inline]
     pub fn share_page(&self, a: Pun, b: Pun) -> bool {
         self.page_of_unit(a).0 == self.page_of_unit(b).0
+    }
+
+    /// Pages that are left of a row behind one of its pages.
+    #[inline]
+    pub fn left_of_row(&self, page: Ppn) -> u32 {
+        self.pages_per_row - 1 - page.0 % self.pages_per_row
     }
 
     /// The block a unit lies in.
@@ -284,6 +290,7 @@ impl Layout {
 mod tests {
     use super::*;
     use crate::drive_config::DriveConfig;
+    use crate::sections::Issue;
     use std::collections::BTreeSet;
 
     fn config(order: &str, superblock: Superblock) -> DriveConfig {
@@ -292,7 +299,7 @@ mod tests {
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 3, 2, 2);
         (g.blocks_per_plane, g.wordlines_per_block, g.bits_per_cell) = (5, 4, 1);
         cfg.allocation.order = AllocationOrder::from_name(order).unwrap();
-        cfg.allocation.superblock = superblock;
+        (cfg.allocation.superblock, cfg.allocation.issue) = (superblock, Issue::Page);
         cfg
     }
 
@@ -345,6 +352,22 @@ mod tests {
         let by_plane = [0, 1, 2, 3, 4, 5, 6, 7];
         assert_eq!(planes_of_pages("pdwc", Superblock::All, 8), by_plane);
         assert_eq!(planes_of_pages("dcwp", Superblock::All, 6), [0, 2, 12, 14, 4, 6]);
+    }
+
+    /// Planes are numbered plane, die, chip, channel: a channel has 12 of them, a chip 4, a die 2.
+    #[test]
+    fn a_row_goes_before_the_order_of_allocation() {
+        let layout = |superblock| {
+            let mut cfg = config("cwdp", superblock);
+            cfg.allocation.issue = Issue::Row;
+            layout(&cfg)
+        };
+        let [alone, die, all] = [Superblock::None, Superblock::Planes, Superblock::All].map(layout);
+        assert_eq!([alone.pages_per_row, die.pages_per_row, all.pages_per_row], [1, 2, 2]);
+        assert_eq!([alone.pages_per_turn, die.pages_per_turn], [1, 2]);
+        let planes = (0..8).map(|page| all.locate(Ppn(page))).map(|at| at.die * 2 + at.plane);
+        assert_eq!(planes.collect::<Vec<u32>>(), [0, 1, 12, 13, 4, 5, 16, 17]);
+        assert_eq!([4, 5].map(|page| all.left_of_row(Ppn(page))), [1, 0]);
     }
 
     #[test]

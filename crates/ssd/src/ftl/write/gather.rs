@@ -88,7 +88,10 @@ pub struct Gather {
     units_per_page: u32,
     /// From so many units on a stream has enough for a page.
     enough: u32,
-    /// Streams with enough for a page, a bit for each.
+    /// By stream: pages that are left of the row that it fills (`ftl.allocation.issue`).
+    left: Box<[u32]>,
+    pages_per_row: u32,
+    /// Streams with enough for what is left of their row, a bit for each.
     full: u32,
     /// Units in all streams.
     waiting: u32,
@@ -102,7 +105,12 @@ pub struct Gather {
 
 impl Gather {
     /// Nothing waits; room for `slots` units, and for pages of so many turns (static placement). Data goes in order.
-    pub(in crate::ftl) fn new(streams: Streams, units_per_page: u32, slots: u32, turns: u32) -> Self {
+    pub(in crate::ftl) fn new(
+        streams: Streams,
+        (units_per_page, pages_per_row): (u32, u32),
+        slots: u32,
+        turns: u32,
+    ) -> Self {
         Gather {
             units: vec![NOBODY; slots as usize],
             queues: vec![List::EMPTY; usize::from(streams.count)].into_boxed_slice(),
@@ -112,6 +120,8 @@ impl Gather {
             turn: 0,
             units_per_page,
             enough: units_per_page,
+            left: vec![pages_per_row; usize::from(streams.count)].into_boxed_slice(),
+            pages_per_row,
             full: 0,
             waiting: 0,
             parked_at: vec![List::EMPTY; turns as usize].into_boxed_slice(),
@@ -159,10 +169,35 @@ impl Gather {
         &self.queues[stream.index() * classes..][..classes]
     }
 
-    /// Whether a stream has enough for a page.
+    /// Whether a stream has enough for what is left of its row.
     #[inline]
-    pub fn has_full_page(&self) -> bool {
+    pub fn has_full_row(&self) -> bool {
         self.full != 0
+    }
+
+    /// Whether nothing but a page that is not full would go next.
+    pub fn would_pad(&self) -> bool {
+        self.holding(self.units_per_page) == 0
+    }
+
+    /// A page of a stream was programmed, with so many left of its row behind it.
+    #[inline]
+    pub(in crate::ftl) fn note_left(&mut self, stream: StreamId, left: u32) {
+        self.left[stream.index()] = if left > 0 { left } else { self.pages_per_row };
+        self.note_full(stream);
+    }
+
+    /// Notes whether a stream has enough for what is left of its row.
+    #[inline]
+    fn note_full(&mut self, stream: StreamId) {
+        self.full = self.full & !(1 << stream.0) | self.is_full(stream) << stream.0;
+    }
+
+    /// 1 if a stream has enough for what is left of its row.
+    #[inline]
+    fn is_full(&self, stream: StreamId) -> u32 {
+        let enough = self.enough + (self.left[stream.index()] - 1) * self.units_per_page;
+        u32::from(self.held(stream) >= enough)
     }
 
     /// A unit waits from now on.
@@ -213,13 +248,19 @@ impl Gather {
         self.unlink(slot.0);
     }
 
-    /// The stream to program from: with enough for a page, else with anything; streams take turns.
+    /// The stream to program from: with enough for its row, else with a page, else with anything; streams take turns.
     #[inline]
     pub(in crate::ftl) fn next_stream(&self) -> Option<StreamId> {
-        let among = if self.full != 0 { self.full } else { self.holding(1) };
+        let among = if self.full != 0 { self.full } else { self.holding_most() };
         let ahead = among >> self.turn << self.turn;
         let next = if ahead != 0 { ahead } else { among };
         (next != 0).then(|| StreamId(next.trailing_zeros() as u8))
+    }
+
+    /// Streams with a page where rows are gathered, or with anything if there are none.
+    fn holding_most(&self) -> u32 {
+        let pages = if self.pages_per_row > 1 { self.holding(self.units_per_page) } else { 0 };
+        if pages != 0 { pages } else { self.holding(1) }
     }
 
     /// Streams with so many units, a bit for each (slow).
@@ -291,8 +332,7 @@ impl Gather {
             Line::None => {}
             Line::Stream => {
                 self.waiting = self.waiting.wrapping_add_signed(change);
-                let is_full = self.held(stream) >= self.enough;
-                self.full = self.full & !(1 << stream.0) | u32::from(is_full) << stream.0;
+                self.note_full(stream);
             }
             Line::Turn(_) => self.parked = self.parked.wrapping_add_signed(change),
         }
@@ -335,6 +375,10 @@ impl Gather {
         alike("queues of units that wait", &self.queues, &fresh.queues)?;
         alike("lanes that units are parked for", &self.parked_at, &fresh.parked_at)?;
         (self.units_per_page, self.enough) = (fresh.units_per_page, fresh.enough);
+        self.pages_per_row = fresh.pages_per_row;
+        alike("streams", &self.left, &fresh.left)?;
+        let is_left = |&left: &u32| (1..=self.pages_per_row).contains(&left);
+        ensure(self.left.iter().all(is_left), "pages left of a row")?;
         (self.streams, self.classes, self.sorts) = (fresh.streams, fresh.classes, fresh.sorts);
         let streams = usize::from(self.streams);
         within("stream whose turn it is", [u32::from(self.turn)], streams)?;
@@ -359,7 +403,8 @@ impl Gather {
         ensure(self.units.iter().all(is_there), "lane that a unit is parked for")?;
         let of = |lists: &[List]| lists.iter().map(|list| list.len()).sum::<u32>();
         ensure((self.waiting, self.parked) == (of(&self.queues), of(&self.parked_at)), "units that wait")?;
-        ensure(self.full == self.holding(self.enough), "streams with enough for a page")
+        let full = (0..self.streams).map(StreamId).map(|stream| self.is_full(stream) << stream.0).sum();
+        ensure(self.full == full, "streams with enough for a row")
     }
 }
 
@@ -450,7 +495,7 @@ mod tests {
 
     fn gather(streams: u8, turns: u32) -> Gather {
         let all = u32::MAX >> (32 - streams);
-        Gather::new(Streams::of(streams, all, all), 2, 8, turns)
+        Gather::new(Streams::of(streams, all, all), (2, 1), 8, turns)
     }
 
     fn put(gather: &mut Gather, slots: &[(u32, u8)]) {
@@ -501,7 +546,7 @@ mod tests {
     fn streams_with_a_full_page_take_turns() {
         let mut gather = gather(3, 0);
         put(&mut gather, &[(0, 1), (1, 2), (2, 2), (3, 0), (4, 0), (5, 0), (6, 0)]);
-        assert!(gather.has_full_page());
+        assert!(gather.has_full_row());
         let mut order = Vec::new();
         while let Some(stream) = gather.next_stream() {
             let page: Vec<u32> = (0..gather.page_of(stream))
@@ -515,19 +560,19 @@ mod tests {
             order.push((stream.0, page));
         }
         assert_eq!(order, [(0, vec![3, 4]), (2, vec![1, 2]), (0, vec![5, 6]), (1, vec![0])]);
-        assert!(!gather.has_full_page());
+        assert!(!gather.has_full_row());
     }
 
     /// By hand: 12 units of one stream, of the classes 0 and 3 of four, for which nothing else waits; the pages come
     /// in the order of their types.
     #[test]
     fn pages_take_their_own_class_else_the_nearest() {
-        let mut gather = Gather::new(Streams::of(1, 1, 1), 1, 12, 0).by_class(4, 12);
+        let mut gather = Gather::new(Streams::of(1, 1, 1), (1, 1), 12, 0).by_class(4, 12);
         for (slot, class) in (0..).zip([0, 3, 3, 0, 3, 3, 3, 0, 3, 3, 3, 3]) {
-            assert!(!gather.has_full_page());
+            assert!(!gather.has_full_row());
             gather.put(SlotId(slot), (Lpn(slot), 4_096, StreamId(0), class), Facts::NONE, false);
         }
-        assert!(gather.has_full_page());
+        assert!(gather.has_full_row());
         let took: Vec<(u32, bool)> = (0..12)
             .map(|page| {
                 let (slot, own) = gather.oldest(StreamId(0), page % 4);

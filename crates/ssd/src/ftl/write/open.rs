@@ -321,7 +321,10 @@ impl Allocator {
                 if !(PACED && waits(self, blocks, lane))
                     && let Some(found) = self.host_page_in(lane, stream, blocks, now)
                 {
-                    self.turns[stream.index()] = Turn { left: turn.left - 1, ..turn };
+                    // A row that was begun is the turn, also where a failed program has left it in the middle.
+                    let left =
+                        if layout.pages_per_row > 1 { layout.left_of_row(found.page) } else { turn.left - 1 };
+                    self.turns[stream.index()] = Turn { left, ..turn };
                     return Some(found);
                 }
                 self.lanes[lane.index()].refused |= 1 << stream.0;

@@ -174,17 +174,18 @@ impl Placement {
 mod tests {
     use super::*;
     use crate::drive_config::DriveConfig;
-    use crate::sections::{MappingUnit, Superblock};
+    use crate::sections::{Issue, MappingUnit, Superblock};
     use crate::{Drive, Executor};
 
     /// The planes, counted over the drive, that the first pages go to: two channels of a die of four planes each.
-    fn planes_in_turn(order: &str) -> Vec<u32> {
+    fn planes_in_turn(order: &str, issue: Issue) -> Vec<u32> {
         let mut cfg = DriveConfig::default();
         let g = &mut cfg.geometry;
         (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (2, 1, 1, 4);
         (g.blocks_per_plane, g.wordlines_per_block) = (10, 4);
         cfg.drive.over_provisioning_percent = 100.0;
         (cfg.mapping.unit, cfg.allocation.superblock) = (MappingUnit::Page, Superblock::Planes);
+        cfg.allocation.issue = issue;
         cfg.allocation.order = crate::sections::AllocationOrder::from_name(order).unwrap();
         let mut drive = Drive::new(&cfg).unwrap();
         drive.fill(0, 24).unwrap();
@@ -200,10 +201,13 @@ mod tests {
     #[test]
     fn a_die_takes_a_page_for_each_plane_where_planes_go_first() {
         // page = plane + 4 (channel + 2 n)
-        assert_eq!(planes_in_turn("pcwd"), (0..24).map(|page| page % 8).collect::<Vec<u32>>());
+        let by_plane: Vec<u32> = (0..24).map(|page| page % 8).collect();
+        assert_eq!(planes_in_turn("pcwd", Issue::Page), by_plane);
+        // A row is a turn, whatever the order.
+        assert_eq!(planes_in_turn("cpwd", Issue::Row), by_plane);
         // page = channel + 2 (plane + 4 n)
         let by_channel = (0..24).map(|page| 4 * (page % 2) + page / 2 % 4);
-        assert_eq!(planes_in_turn("cpwd"), by_channel.collect::<Vec<u32>>());
+        assert_eq!(planes_in_turn("cpwd", Issue::Page), by_channel.collect::<Vec<u32>>());
     }
 
     #[test]

@@ -199,6 +199,7 @@ fn settings_on_the_command_line() {
         "ftl.mapping.unit=4kib",
         "nand.timing.t_read_us=[1, 2.5, 3]",
         "flash.scheduling.multi_plane=false",
+        "ftl.allocation.issue=page",
     ])
     .expect("resolves");
     assert_eq!(ok.config.gc_victim.show("d").as_deref(), Some("4"));

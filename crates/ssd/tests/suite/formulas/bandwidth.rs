@@ -4,7 +4,7 @@
 //! array, and holds its die for all of that; a program takes 400 + B on the channel and 600 000 ns in the array.
 
 use super::*;
-use ssd::sections::{AllocationOrder, Superblock};
+use ssd::sections::{AllocationOrder, Issue, Superblock};
 
 /// Channel time of a read of 16 KiB (ns) and the time it holds its die.
 const READ_CHANNEL: f64 = 300.0 + 40.0 + 16_384.0;
@@ -111,7 +111,7 @@ fn multi_plane_programs_are_bound_by_their_dies() {
         }
     }
     let mut cfg = superblocks(1, 4, AllocationOrder::Cwdp);
-    cfg.scheduling.multi_plane = false;
+    (cfg.scheduling.multi_plane, cfg.allocation.issue) = (false, Issue::Page);
     let bound = 4.0 * 1e9 / (PROGRAM_CHANNEL + 600_000.0);
     close("programs plane by plane, 4 dies", sequential_writes(&cfg, 8_000), bound, 1.0);
 }

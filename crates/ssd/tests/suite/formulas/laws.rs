@@ -2,6 +2,7 @@
 
 use super::*;
 use ssd::flash::op::OpKind;
+use ssd::sections::Issue;
 
 /// Reads and writes of whole pages at random, on a full drive that cleans.
 fn mixed(cfg: &DriveConfig) -> (Drive, impl FnMut(u64) -> Command + use<>) {
@@ -81,7 +82,7 @@ fn busy_time_is_operations_times_their_time() {
     // One die on each channel and no multi-plane operations: a die is held for exactly the time of its operations,
     // whatever they are for. Whole pages, so each kind has one time.
     let mut cfg = small(4, 1, 2);
-    cfg.scheduling.multi_plane = false;
+    (cfg.scheduling.multi_plane, cfg.allocation.issue) = (false, Issue::Page);
     let (mut drive, next) = mixed(&cfg);
     drive.reset_stats();
     closed_loop(&mut drive, 64, 60_000, next);

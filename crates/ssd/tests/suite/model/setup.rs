@@ -11,7 +11,7 @@ use ssd::nand::cell::CellPart;
 use ssd::policy::{FamilyInfo, family};
 use ssd::rng::Rng;
 use ssd::sections::{
-    AllocationOrder, Arbitration, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel,
+    AllocationOrder, Arbitration, ArrayTimes, ChannelOrder, DisturbCounters, DisturbLaw, ErrorModel, Issue,
     MappingUnit, MovesOfFirst, Placement, PriorityOrder, ProgramOrder, ReclaimOrder, SchedulingOrder,
     SectorErrors, Superblock,
 };
@@ -153,11 +153,19 @@ fn random_times(cfg: &mut DriveConfig, rng: &mut Rng) {
     cfg.scheduling.order = pick(rng, &[SchedulingOrder::ReadFirst, SchedulingOrder::Fifo]);
     cfg.scheduling.read_bypass_limit = pick(rng, &[0, 1, 16]);
     cfg.scheduling.multi_plane = rng.below(3) > 0;
+    random_issue(cfg);
     cfg.queues.count = pick(rng, &[1, 1, 2, 4]);
     cfg.queues.depth = pick(rng, &[1, 2, 8, 32, 128]);
     cfg.link.latency_us = pick(rng, &[0.0, 1.0]);
     cfg.link.bandwidth_mb_s = pick(rng, &[500.0, 7000.0]);
     cfg.firmware.t_command_us = pick(rng, &[0.0, 0.5]);
+}
+
+/// Rows, or pages: three to one where planes work together. Draws of its own.
+fn random_issue(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/issue");
+    let by_row = cfg.scheduling.multi_plane && rng.below(4) > 0;
+    cfg.allocation.issue = if by_row { Issue::Row } else { Issue::Page };
 }
 
 /// Three drives in four are sound; the others lose blocks from the start, now and then, often, or all of them in time.

@@ -17,6 +17,7 @@ mod programs;
 mod reads;
 mod reclaim;
 mod relocks;
+mod rows;
 mod slc;
 mod writes;
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use ssd::flash::op::OpKind;
+use ssd::sections::Issue;
 
 #[test]
 fn one_read() {
@@ -135,7 +136,7 @@ fn pages_of_four_planes_are_read_at_once() {
 #[test]
 fn planes_are_read_one_by_one_if_told_so() {
     let mut cfg = four_planes();
-    cfg.scheduling.multi_plane = false;
+    (cfg.scheduling.multi_plane, cfg.allocation.issue) = (false, Issue::Page);
     // 0 ---- 66 724 ---- 133 448 ---- 200 172 ---- 266 896, link 16 384
     let done = run(&mut filled(&cfg, 4), &[(0, command(OpCode::Read, 0, 128))]);
     let parts = [
