@@ -16,7 +16,7 @@ fn of_generator(args: &str) -> Value {
 
 /// More comes than the drive can serve, for as long as it comes.
 const OVERLOADED: [&str; 12] = [
-    "--read-percent 0 --rate 200000 --set run.overwrite=steady_state --requests 40000",
+    "--read-percent 0 --rate 200000 --set run.overwrite=steady_state --requests 150000",
     "--read-percent 0 --rate 3000000",
     "--read-percent 30 --rate 3000000",
     "--read-percent 70 --rate 3000000",
