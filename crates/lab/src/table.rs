@@ -1,10 +1,12 @@
 //! Results as text tables: aligned, with units, without colours.
 
 use crate::by::{Axis, By};
+use crate::cells::or_none;
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, percent, si};
-use crate::result::{Busy, Distribution, RunResult, Share};
+use crate::result::{Busy, Distribution, RunResult};
 use crate::separation::StreamWork;
+use crate::share_rows::{job_rows, member_rows};
 use crate::short;
 use crate::stalls::Stalls;
 use crate::time_spent::Spent;
@@ -15,12 +17,7 @@ use ssd::config::escaped;
 use ssd::flash::op::Cause;
 use ssd::sections::ErrorModel;
 
-/// What stands where there is no value.
-pub(crate) const NONE: &str = "-";
-
-fn or_none<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
-    value.map_or(NONE.to_owned(), show)
-}
+pub(crate) use crate::cells::{NONE, POINTS, cells};
 
 /// Rows of cells as lines: the first column to the left, the others to the right, two spaces between them.
 pub(crate) fn grid(rows: &[Vec<String>]) -> String {
@@ -49,10 +46,6 @@ pub(crate) fn aligned(rows: &[Vec<String>], left: usize) -> String {
         text.trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()
-}
-
-pub(crate) fn cells<const N: usize>(texts: [&str; N]) -> Vec<String> {
-    texts.map(str::to_owned).to_vec()
 }
 
 /// One result.
@@ -237,98 +230,6 @@ pub(crate) fn latency_rows(result: &RunResult) -> Vec<Vec<String>> {
 fn per_second(result: &RunResult, of: &Distribution) -> Option<f64> {
     (result.simulated_ns > 0).then(|| of.count as f64 * 1e9 / result.simulated_ns as f64)
 }
-
-/// A row for each job; nothing if there are none.
-pub(crate) fn job_rows(result: &RunResult) -> Vec<Vec<String>> {
-    if result.jobs.is_empty() {
-        return Vec::new();
-    }
-    let has_due = result.jobs.iter().any(|job| job.latency_from_due_ns.is_some());
-    let mut rows = vec![share_head("job")];
-    if has_due {
-        rows[0].extend(["from sent: mean", "p99"].map(str::to_owned));
-    }
-    for job in &result.jobs {
-        // As in the table of all: from when a request was due.
-        let mut share = job.share.clone();
-        if let Some(due) = &job.latency_from_due_ns {
-            share.latency_ns.all = due.clone();
-        }
-        let mut row = share_row(&job.name, job.measured_ns, &share);
-        if has_due {
-            let sent = &job.share.latency_ns.all;
-            row.extend([or_none(sent.mean, duration), ns_or_none(sent.p99)]);
-        }
-        rows.push(row);
-    }
-    rows
-}
-
-/// A row for each phase, or each of workloads together; nothing if the workload is of one piece.
-pub(crate) fn member_rows(result: &RunResult) -> Vec<Vec<String>> {
-    if result.members.is_empty() {
-        return Vec::new();
-    }
-    // Workloads together share the drive's work.
-    let in_turn = result.members.iter().any(|member| !member.counters.is_empty());
-    let mut rows = vec![share_head(if in_turn { "phase" } else { "workload" })];
-    if in_turn {
-        rows[0].push("write amplification".to_owned());
-    }
-    for member in &result.members {
-        let mut row = share_row(&member.name, member.start_ns, &member.share);
-        if in_turn {
-            row.push(or_none(member.write_amplification, digits));
-        }
-        rows.push(row);
-    }
-    rows
-}
-
-fn ns_or_none(value: Option<u64>) -> String {
-    or_none(value, |ns| duration(ns as f64))
-}
-
-/// The points that rows of parts of a run show.
-fn share_points() -> impl Iterator<Item = &'static (&'static str, Point)> {
-    POINTS.iter().filter(|(name, _)| ["p50", "p99", "p99.9", "max"].contains(name))
-}
-
-/// The head over [`share_row`].
-fn share_head(what: &str) -> Vec<String> {
-    let mut head = cells([what, "from", "requests", "reads", "written", "IOPS", "bandwidth", "mean"]);
-    head.extend(share_points().map(|(name, _)| (*name).to_owned()));
-    head
-}
-
-fn share_row(name: &str, from_ns: Option<u64>, share: &Share) -> Vec<String> {
-    let latency = &share.latency_ns.all;
-    let mut row = vec![
-        name.to_owned(),
-        ns_or_none(from_ns),
-        count(share.requests),
-        count(share.reads),
-        bytes(share.bytes_written as f64),
-        or_none(share.iops.all, |rate| si(rate, "")),
-        or_none(share.bandwidth_mb_s.all, |rate| si(rate * 1e6, "B/s")),
-        or_none(latency.mean, duration),
-    ];
-    row.extend(share_points().map(|(_, point)| ns_or_none(point(latency))));
-    row
-}
-
-/// A point of a distribution, if there is one.
-type Point = fn(&Distribution) -> Option<u64>;
-
-/// The points of a distribution that tables show, with their names.
-pub(crate) const POINTS: [(&str, Point); 6] = [
-    ("min", |spread| spread.min),
-    ("p50", |spread| spread.p50),
-    ("p99", |spread| spread.p99),
-    ("p99.9", |spread| spread.p99_9),
-    ("p99.99", |spread| spread.p99_99),
-    ("max", |spread| spread.max),
-];
 
 fn amplification(result: &RunResult) -> String {
     let Some(total) = result.write_amplification.filter(|total| *total > 0.0) else {

@@ -1,7 +1,7 @@
 //! What is counted of a part of a run's requests: those of a job, of a phase.
 
 use crate::fio_tally::{DIGITS_OF_JOB, FioTally};
-use crate::meter::histogram_of;
+use crate::meter::{KINDS, histogram_of};
 use crate::result::{Distribution, Rates, Share, ShareLatencies};
 use hdrhistogram::Histogram;
 use ssd::units::SECTOR_BYTES;
@@ -56,9 +56,8 @@ pub(crate) struct Tally {
     requests: [u64; 4],
     bytes: [u64; 4],
     failed: u64,
-    reads: Spread,
-    writes: Spread,
-    others: Spread,
+    /// By the number of the operation, of those that there were: each takes as much memory as all else of a part.
+    latencies: [Option<Box<Spread>>; 4],
     /// The same as fio tells it, if that was asked for.
     fio: Option<Box<FioTally>>,
     /// When the last of them completed.
@@ -72,9 +71,7 @@ impl Tally {
             requests: [0; 4],
             bytes: [0; 4],
             failed: 0,
-            reads: Spread::new(),
-            writes: Spread::new(),
-            others: Spread::new(),
+            latencies: [const { None }; 4],
             fio: tells_fio.then(|| Box::new(FioTally::new(DIGITS_OF_JOB))),
             last: SimTime::ZERO,
         }
@@ -83,7 +80,7 @@ impl Tally {
     /// Forgets all of them.
     pub fn clear(&mut self) {
         (self.requests, self.bytes, self.failed) = ([0; 4], [0; 4], 0);
-        [&mut self.reads, &mut self.writes, &mut self.others].into_iter().for_each(Spread::clear);
+        self.latencies.iter_mut().flatten().for_each(|spread| spread.clear());
         self.fio.iter_mut().for_each(|fio| fio.clear());
     }
 
@@ -102,11 +99,7 @@ impl Tally {
         }
         self.bytes[kind] += u64::from(completion.sectors) * SECTOR_BYTES;
         let latency = completion.completed.since(sent);
-        match completion.op {
-            OpCode::Read => self.reads.record(latency),
-            OpCode::Write => self.writes.record(latency),
-            OpCode::Trim | OpCode::Flush => self.others.record(latency),
-        }
+        self.latencies[kind].get_or_insert_with(|| Box::new(Spread::new())).record(latency);
         Some(latency)
     }
 
@@ -126,9 +119,10 @@ impl Tally {
             write: rate(of[OpCode::Write as usize], scale),
         };
         let mut all = Spread::new();
-        [&self.reads, &self.writes, &self.others].into_iter().for_each(|kind| all.add(kind));
-        let [reads, writes, trims, flushes] =
-            [OpCode::Read, OpCode::Write, OpCode::Trim, OpCode::Flush].map(|op| self.requests[op as usize]);
+        self.latencies.iter().flatten().for_each(|kind| all.add(kind));
+        let [reads, writes, trims, flushes] = KINDS.map(|op| self.requests[op as usize]);
+        let [read_ns, write_ns, trim_ns, flush_ns] =
+            KINDS.map(|op| self.latencies[op as usize].as_ref().map(|kind| kind.told()).unwrap_or_default());
         let (read, written) = (self.bytes[OpCode::Read as usize], self.written());
         let mut moved = [0; 4];
         (moved[OpCode::Read as usize], moved[OpCode::Write as usize]) = (read, written);
@@ -145,8 +139,10 @@ impl Tally {
             bandwidth_mb_s: rates(moved, 1e3),
             latency_ns: ShareLatencies {
                 all: all.told(),
-                read: self.reads.told(),
-                write: self.writes.told(),
+                read: read_ns,
+                write: write_ns,
+                trim: trim_ns,
+                flush: flush_ns,
             },
             fio,
         }

@@ -15,12 +15,14 @@ const VALUE_MAX: usize = 18;
 const KEYS_MAX: usize = 4;
 
 /// Metrics by their importance: what does not fit is left out from the end. Those first have ratios to the baseline.
-const METRICS: [&str; 10] = [
+const METRICS: [&str; 12] = [
     "write_amplification",
     "read_latency_p99",
     "IOPS",
     "read_latency_mean",
     "write_latency_p99",
+    "trim_latency_p99",
+    "flush_latency_p99",
     "write_latency_mean",
     "flash_erases",
     "dies_busy",

@@ -5,8 +5,9 @@ use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use super::{cards, light::advice};
 use crate::number::{digits, duration, si};
 use crate::problem::MARKS;
-use crate::result::RunResult;
-use crate::table::{NONE, job_rows, latency_rows, member_rows};
+use crate::result::{Distribution, Latencies, RunResult};
+use crate::share_rows::{job_rows, member_rows};
+use crate::table::{NONE, latency_rows};
 use maud::{Markup, html};
 use ssd::flash::op::Cause;
 
@@ -151,32 +152,38 @@ fn amplification(result: &RunResult) -> Markup {
     table("", &heads, &[Line::new(html! { "write amplification" }, cells)])
 }
 
+/// Latencies of the requests of one kind.
+type OfKind = fn(&Latencies) -> &Distribution;
+
+/// What stands above the column of a kind that most workloads have.
+const USUAL: [(&str, OfKind); 2] = [("read p99", |of| &of.read), ("write p99", |of| &of.write)];
+
+/// The same of one that few have.
+const RARE: [(&str, OfKind); 2] = [("trim p99", |of| &of.trim), ("flush p99", |of| &of.flush)];
+
 /// A row for each result.
 fn rows(results: &[RunResult]) -> Markup {
-    let heads = ["verdict", "IOPS", "bandwidth", "read p99", "write p99", "flush p99", "write amplification"];
+    // A kind of request that few workloads have needs no column where no run has it.
+    let has = |of: OfKind| results.iter().any(|result| of(&result.latency_ns).count > 0);
+    let rare = RARE.into_iter().filter(|(_, of)| has(*of));
+    let kinds: Vec<(&str, OfKind)> = USUAL.into_iter().chain(rare).collect();
     let cell = |value: Option<String>| html! { (value.unwrap_or_else(|| NONE.to_owned())) };
-    let p99 = |of: &crate::result::Distribution| of.p99.map(|ns| duration(ns as f64));
+    let p99 = |of: &Distribution| of.p99.map(|ns| duration(ns as f64));
     let line = |result: &RunResult| {
-        let latency = &result.latency_ns;
-        let cells = vec![
+        let mut cells = vec![
             Light::of(result).named(),
             cell(result.iops.all.map(|rate| si(rate, ""))),
             cell(result.bandwidth_mb_s.all.map(|rate| si(rate * 1e6, "B/s"))),
-            cell(p99(&latency.read)),
-            cell(p99(&latency.write)),
-            cell(p99(&latency.flush)),
-            cell(result.write_amplification.map(digits)),
         ];
+        cells.extend(kinds.iter().map(|(_, of)| cell(p99(of(&result.latency_ns)))));
+        cells.push(cell(result.write_amplification.map(digits)));
         Line::new(html! { (result.name) }, cells)
     };
-    // A kind of request that no run has needs no column.
-    let mut heads = numbers("run", heads);
-    let mut lines: Vec<Line> = results.iter().map(line).collect();
-    if results.iter().all(|result| result.latency_ns.flush.count == 0) {
-        heads.remove(6);
-        lines.iter_mut().for_each(|line| drop(line.cells.remove(5)));
-    }
-    table("", &heads, &lines)
+    let mut heads = vec!["verdict", "IOPS", "bandwidth"];
+    heads.extend(kinds.iter().map(|(head, _)| *head));
+    heads.push("write amplification");
+    let lines: Vec<Line> = results.iter().map(line).collect();
+    table("", &numbers("run", heads), &lines)
 }
 
 /// Remarks that change nothing about the numbers: how the workload was read.

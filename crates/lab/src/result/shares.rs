@@ -49,6 +49,12 @@ pub struct ShareLatencies {
     pub read: Distribution,
     /// Writes.
     pub write: Distribution,
+    /// Trims. Results from before version 0.2.0 do not tell them.
+    #[serde(default)]
+    pub trim: Distribution,
+    /// Flushes; likewise.
+    #[serde(default)]
+    pub flush: Distribution,
 }
 
 /// Results of one job, in its own measurement: from the end of its warm-up to its last completion.

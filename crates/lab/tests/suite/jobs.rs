@@ -3,7 +3,8 @@
 use crate::common;
 
 use common::{fresh_path, generator, small_drive, try_run, used};
-use lab::{Failure, JobResult, LoopMode, RunResult, RunSpec};
+use lab::report::Comparison;
+use lab::{Distribution, Failure, JobResult, LoopMode, RunResult, RunSpec};
 use ssd::{DriveConfig, Executor};
 use workload::{Prepared, Spec};
 
@@ -229,4 +230,94 @@ fn what_is_written_waits_in_the_page_cache() {
     assert_eq!(result.event_hash, run(&small_drive(), &synced, &spec()).event_hash);
     let sent: u64 = result.jobs.iter().map(|job| job.share.requests).sum();
     assert_eq!(sent, result.requests_served);
+}
+
+/// Three jobs: a log whose every write is a commit, a table that is read and written, and one that trims.
+const COMMITS: &str = "bs=4k\n[wal]\nioengine=sync\nfdatasync=1\nrw=write\nsize=4m\nio_size=1m\n\
+                       [table]\niodepth=4\nrw=randrw\noffset=4m\nsize=8m\nio_size=2m\n\
+                       [drop]\nrw=randtrim\noffset=12m\nsize=4m\nio_size=1m\n";
+
+#[test]
+fn each_job_tells_flushes_and_trims_apart_and_together_they_are_those_of_the_run() {
+    let result = run(&small_drive(), &jobs("kinds", COMMITS), &spec());
+    let [wal, table, drop] = &result.jobs[..] else { panic!("{:?}", result.jobs) };
+    let latency = |job: &JobResult| job.share.latency_ns.clone();
+    let counts =
+        |of: &lab::ShareLatencies| [&of.all, &of.read, &of.write, &of.trim, &of.flush].map(|kind| kind.count);
+    // fio does not sync after the last write.
+    assert_eq!(counts(&latency(wal)), [511, 0, 256, 0, 255]);
+    assert_eq!(counts(&latency(drop)), [256, 0, 0, 256, 0]);
+    let [all, read, write, trim, flush] = counts(&latency(table));
+    assert_eq!((all, read + write, trim, flush), (512, 512, 0, 0));
+    // A kind that a job has not is told as in the whole run: nothing but a count of 0.
+    assert_eq!((latency(wal).trim, latency(drop).flush), (Distribution::default(), Distribution::default()));
+    let whole = &result.latency_ns;
+    let kinds = [&whole.all, &whole.read, &whole.write, &whole.trim, &whole.flush].map(|kind| kind.count);
+    let told: Vec<[u64; 5]> = result.jobs.iter().map(|job| counts(&latency(job))).collect();
+    assert_eq!(kinds, std::array::from_fn(|kind| told.iter().map(|of| of[kind]).sum::<u64>()));
+    for job in &result.jobs {
+        let (share, [all, read, write, trim, flush]) = (&job.share, counts(&latency(job)));
+        assert_eq!(
+            (share.requests, share.reads, share.writes, share.trims, share.flushes),
+            (all, read, write, trim, flush)
+        );
+    }
+    // A commit waits for the flash; the log's writes, and all trims, only for the buffer.
+    let p99 = |of: &Distribution| of.p99.unwrap();
+    assert!(p99(&latency(wal).flush) > 10 * p99(&latency(wal).write), "{wal:?}");
+    // Only this job flushes or trims, and a job's percentiles are within 1 %.
+    let close = |of: &Distribution, whole: &Distribution| {
+        let (of, whole) = (p99(of) as f64, p99(whole) as f64);
+        (of / whole - 1.0).abs() < 0.012
+    };
+    assert!(close(&latency(wal).flush, &whole.flush) && close(&latency(drop).trim, &whole.trim));
+}
+
+#[test]
+fn rows_of_jobs_have_columns_for_the_kinds_that_are_mixed() {
+    let table = |text| {
+        let told = lab::report::table(&run(&small_drive(), &jobs("columns", text), &spec()));
+        let head = told.lines().position(|line| line.starts_with("job ")).unwrap();
+        told.lines().skip(head).take_while(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mixed = table(COMMITS);
+    assert!(mixed[0].contains("reads  trims  flushes"), "{mixed:#?}");
+    assert!(mixed[0].ends_with("read p99  write p99  trim p99  flush p99"), "{mixed:#?}");
+    let cells = |row: usize| mixed[row].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    let [wal, drop]: [Vec<&str>; 2] = [cells(1), cells(3)];
+    assert_eq!(
+        (&wal[..6], &drop[..6]),
+        (&["wal", "0 ns", "511", "0", "0", "255"][..], &["drop", "0 ns", "256", "0", "256", "0"][..])
+    );
+    let ends = |row: &[&str]| row[row.len() - 4..].iter().map(|cell| *cell == "-").collect::<Vec<_>>();
+    assert_eq!((ends(&wal), ends(&drop)), (vec![true, false, true, false], vec![true, true, false, true]));
+    // Where each job does one thing, the latency of all its requests says it.
+    let pure = table("size=1m\n[a]\nrw=randread\n[b]\nrw=randwrite\n");
+    assert!(pure[0].ends_with("max") && !pure[0].contains("flushes"), "{pure:#?}");
+}
+
+#[test]
+fn jobs_of_results_that_did_not_tell_flushes_are_still_read() {
+    let text = run(&small_drive(), &jobs("older", COMMITS), &spec()).to_json();
+    let mut older: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for job in older["jobs"].as_array_mut().unwrap() {
+        let latency = job["latency_ns"].as_object_mut().unwrap();
+        assert!(latency.remove("flush").is_some() && latency.remove("trim").is_some());
+    }
+    let read = RunResult::of_json(&older.to_string()).unwrap();
+    assert_eq!(read.jobs[0].share.latency_ns.flush, Distribution::default());
+    assert_eq!(read.jobs[0].share.flushes, 255);
+}
+
+#[test]
+fn rows_of_many_runs_show_flushes_and_trims_where_there_are_any() {
+    let rows = |text| {
+        let one = run(&small_drive(), &jobs("rows", text), &spec());
+        let name = |number| RunResult { name: format!("run {number}"), ..one.clone() };
+        Comparison::of(&(0..5).map(name).collect::<Vec<_>>()).markdown()
+    };
+    let (with, without) = (rows(COMMITS), rows("size=1m\n[a]\nrw=randrw\n"));
+    for kind in ["trim latency p99", "flush latency p99"] {
+        assert!(with.contains(kind) && !without.contains(kind), "{kind}: {with}\n{without}");
+    }
 }

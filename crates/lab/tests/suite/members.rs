@@ -27,7 +27,11 @@ fn check_sums(result: &RunResult) {
     assert_eq!(sum(&|member| member.requests_warm_up), result.requests_warm_up);
     assert_eq!(sum(&|member| member.share.bytes_written), result.bytes_written);
     assert_eq!(sum(&|member| member.share.bytes_read), result.bytes_read);
-    assert_eq!(sum(&|member| member.share.latency_ns.read.count), result.latency_ns.read.count);
+    let whole = &result.latency_ns;
+    assert_eq!(sum(&|member| member.share.latency_ns.read.count), whole.read.count);
+    assert_eq!(sum(&|member| member.share.latency_ns.write.count), whole.write.count);
+    assert_eq!(sum(&|member| member.share.latency_ns.trim.count), whole.trim.count);
+    assert_eq!(sum(&|member| member.share.latency_ns.flush.count), whole.flush.count);
     for (key, count) in &result.counters {
         let told: u64 =
             result.members.iter().filter_map(|member| member.counters.get(key)).map(Count::sum).sum();
@@ -156,6 +160,26 @@ fn jobs_in_phases_are_jobs_behind_stonewalls() {
     assert_eq!((a.share.writes, b.share.reads, b.start_ns), (1536, 1536, phased.jobs[1].start_ns));
     assert_eq!(a.share.latency_ns, phased.jobs[0].share.latency_ns);
     check_sums(&phased);
+}
+
+#[test]
+fn each_phase_tells_its_flushes_and_trims() {
+    let commits = jobs("commits", "[wal]\nioengine=sync\nrw=write\nsize=1m\nbs=4k\nfdatasync=1\n");
+    let drops = jobs("drops", "[drop]\nrw=randtrim\nsize=1m\nbs=4k\n");
+    let result = run(&small_drive(), &phases(&[&commits, &drops]), &in_turn());
+    check_sums(&result);
+    let [first, second] = &result.members[..] else { panic!("{:?}", result.members) };
+    let kinds = |of: &lab::MemberResult| {
+        let of = &of.share.latency_ns;
+        [&of.all, &of.read, &of.write, &of.trim, &of.flush].map(|kind| kind.count)
+    };
+    assert_eq!((kinds(first), kinds(second)), ([511, 0, 256, 0, 255], [256, 0, 0, 256, 0]));
+    let table = lab::report::table(&result);
+    let head = table.lines().find(|line| line.starts_with("phase ")).unwrap();
+    assert!(
+        head.contains("trims  flushes") && head.contains("write p99  trim p99  flush p99  write"),
+        "{table}"
+    );
 }
 
 /// A phase of requests before one of jobs is what it is without them.

@@ -11,8 +11,14 @@ use maud::{Markup, html};
 use std::path::Path;
 
 /// What is shown of every sweep, as far as it was measured.
-const SHOWN: [&str; 5] =
-    ["IOPS", "read_latency_p99", "write_latency_p99", "flush_latency_p99", "write_amplification"];
+const SHOWN: [&str; 6] = [
+    "IOPS",
+    "read_latency_p99",
+    "write_latency_p99",
+    "trim_latency_p99",
+    "flush_latency_p99",
+    "write_amplification",
+];
 
 /// A metric with its number of each run.
 pub(super) struct Metric {
