@@ -2,6 +2,7 @@
 
 use crate::block_age::AgeWork;
 use crate::by::{Axis, By};
+use crate::caution::Caution;
 use crate::facts::Facts;
 use crate::judge;
 use crate::lifetime::Lifetime;
@@ -24,15 +25,14 @@ use crate::separation::StreamWork;
 use crate::settings::{self, Settings};
 use crate::slc::SlcWork;
 use crate::spec::LoopMode;
-use crate::stalls::Stalls;
 use crate::suspends::DieWork;
 use crate::time_spent::TimeSpent;
-use crate::verdict::Verdict;
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::ServiceTimes;
 use ssd::{DriveConfig, Executor, OpCode, Part, Stats, Status};
 use std::collections::BTreeMap;
+use workload::Remark;
 
 /// Steps of a distribution for each halving of the distance to 100 %.
 const STEPS_PER_HALVING: u32 = 4;
@@ -348,12 +348,12 @@ fn by_cause(meter: &Meter, flash: &FlashWork) -> By<Cause, Option<f64>> {
 impl RunResult {
     /// The result of a run; `of_workload` are the workload's remarks, those on the run come behind;
     /// `jobs` is what each job got.
-    pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<String>, jobs: Vec<JobResult>) -> Self {
-        RunResult { jobs, ..RunResult::counted(facts, facts.checked_work(), of_workload) }.remarked(facts)
+    pub(crate) fn collect(facts: &Facts<'_>, of_workload: Vec<Remark>, jobs: Vec<JobResult>) -> Self {
+        RunResult { jobs, ..RunResult::counted(facts, facts.checked_work()) }.remarked(facts, of_workload)
     }
 
     /// The same without what must be known to read it.
-    fn counted(facts: &Facts<'_>, (stats, flash): (Stats, FlashWork), of_workload: Vec<String>) -> Self {
+    fn counted(facts: &Facts<'_>, (stats, flash): (Stats, FlashWork)) -> Self {
         let Facts { drive, config, spec, served, meter, cost, .. } = facts;
         RunResult {
             format: FORMAT,
@@ -387,9 +387,6 @@ impl RunResult {
             bandwidth_mb_s: rates(meter, &[OpCode::Read, OpCode::Write], 1e3, |kind| kind.bytes),
             in_flight_mean: in_flight_mean(meter),
             latency_ns: Latencies::of(meter),
-            jobs: Vec::new(),
-            members: Vec::new(),
-            stalls: Stalls::default(),
             breakdown_ns: TimeSpent::of(meter),
             write_amplification: amplification(meter, &flash, flash.bytes_programmed.sum()),
             write_amplification_by_cause: by_cause(meter, &flash),
@@ -403,11 +400,6 @@ impl RunResult {
             utilisation: Utilisation::of(&stats),
             drive: DriveSize::of(facts),
             versions: facts.versions.cloned(),
-            series: None,
-            tail: None,
-            fio: None,
-            blocks: None,
-            requests: None,
             preconditioning: facts.aged.clone(),
             lifetime: Lifetime::of(facts),
             external_policies: ExternalPolicy::of(drive),
@@ -417,22 +409,21 @@ impl RunResult {
             wall_seconds: cost.wall.as_secs_f64(),
             requests_per_cpu_second: ratio(served.completed as f64, cost.cpu.as_secs_f64()),
             peak_rss_bytes: peak_rss_bytes(),
-            verdict: Verdict::default(),
-            changes: Vec::new(),
-            problems: Vec::new(),
-            remarks: of_workload,
+            ..RunResult::default()
         }
     }
 
     /// The same with what must be known to read it.
-    fn remarked(mut self, facts: &Facts<'_>) -> Self {
+    fn remarked(mut self, facts: &Facts<'_>, mut remarks: Vec<Remark>) -> Self {
         self.verdict = judge::of(facts, &self);
         if self.takes_time() {
             let is_the_drives = self.verdict.is_throughput_the_drives();
             self.changes = regimes::of(facts.series, facts.meter.windows(), is_the_drives);
         }
         self.problems = problems::problems(&self);
-        self.remarks.extend(remarks::of(facts, &self));
+        remarks.extend(remarks::of(facts, &self));
+        self.remarks = remarks.iter().map(Remark::to_string).collect();
+        self.cautions = Some(remarks.iter().filter_map(Caution::of).collect());
         self
     }
 }

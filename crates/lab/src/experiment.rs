@@ -23,7 +23,7 @@ use ssd::{Drive, DriveConfig, Executor, ExternalPolicies, Foresight};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use workload::{Driven, Prepared, Source};
+use workload::{Driven, Prepared, Remark, Source};
 
 /// A drive to be built, a workload to be opened, and how to run it.
 #[derive(Clone)]
@@ -229,7 +229,7 @@ fn serve<S: Source + ?Sized>(
     let mut failure = session.run(spec.loop_mode).err();
     let counted = session.finish(&mut failure);
     let measured = Measured { total, counted, jobs: Vec::new(), failure };
-    before.end(drive, config, spec, measured, source.report().remarks())
+    before.end(drive, config, spec, measured, source.report().told())
 }
 
 /// Runs jobs on a drive that exists, in their own loop whatever `spec` asks for. `config` is the drive's.
@@ -258,7 +258,7 @@ fn run_foreseen(
     let mut failure = session.run().err();
     let (counted, jobs) = session.finish(&mut failure);
     let measured = Measured { total, counted, jobs, failure };
-    before.end(drive, config, spec, measured, driven.report().remarks())
+    before.end(drive, config, spec, measured, driven.report().told())
 }
 
 /// What was so before the first request.
@@ -310,7 +310,7 @@ impl Before {
         config: &DriveConfig,
         spec: &RunSpec,
         measured: Measured,
-        remarks: Vec<String>,
+        remarks: Vec<Remark>,
     ) -> Result<RunResult, RunError> {
         let cost = self.clock.stop();
         let Measured { total, counted, jobs, mut failure } = measured;

@@ -32,6 +32,7 @@ mod books;
 pub mod bound;
 mod by;
 pub mod cache;
+mod caution;
 mod cells;
 pub mod characterize;
 mod collect;
@@ -117,6 +118,7 @@ pub mod workers;
 
 pub use age::{AgeSteps, aging_drives};
 pub use block_table::BlockTable;
+pub use caution::Caution;
 pub use by::{Axis, By};
 pub use cache::DriveCache;
 pub use error::{Failure, ReportError};

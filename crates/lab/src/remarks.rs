@@ -11,12 +11,13 @@ use crate::result::RunResult;
 use crate::spec::LoopMode;
 use ssd::Executor;
 use ssd::flash::op::Cause;
+use workload::Remark;
 
 /// A remark on a finished run, where there is reason for one.
-type Remark = fn(&Facts<'_>, &RunResult) -> Option<String>;
+type Find = fn(&Facts<'_>, &RunResult) -> Option<Remark>;
 
 /// All of them, in the order in which they are told.
-const ALL: &[Remark] = &[
+const ALL: &[Find] = &[
     unwritten_reads,
     looked_ahead,
     trained,
@@ -39,36 +40,37 @@ const ERASED_PERCENT_MIN: u64 = 5;
 const MOVED_FOR_LOCKS_PERCENT: u64 = 5; // [A]
 
 /// The remarks on a run, from the bare facts and the result made of them.
-pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Vec<String> {
-    ALL.iter().filter_map(|remark| remark(facts, result)).collect()
+pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Vec<Remark> {
+    ALL.iter().filter_map(|find| find(facts, result)).collect()
 }
 
 /// Reads of what was never written cost no flash work, so that they make a drive look fast.
-fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let share = result.buffer.unmapped_read_share.filter(|share| *share > 0.0)?;
     let (unmapped, all) = (result.buffer.unmapped_reads, result.buffer.units_read());
     let which = if result.ftl.trimmed_units > 0 { "never written, or trimmed" } else { "never written" };
     let (unmapped, all, share) = (count(unmapped), count(all), digits(100.0 * share));
-    Some(format!("{unmapped} of {all} units read ({share} %) were {which}: no flash was read for them"))
+    let text = format!("{unmapped} of {all} units read ({share} %) were {which}: no flash was read for them");
+    Some(Remark::caution(text))
 }
 
 /// Data that nobody has deleted goes with what is reprogrammed.
-fn lost_with_others(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn lost_with_others(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let (work, found) = (&result.ftl.sanitize, result.ftl.lost_units);
     if work.reprograms == 0 || work.lost_pages + found == 0 {
         return None;
     }
-    Some(format!(
+    Some(Remark::caution(format!(
         "reprogramming {} pages destroyed live data in other pages of their wordlines: {} units are known \
          to be lost, {} pages have not been noticed yet",
         count(work.reprograms),
         count(found),
         count(work.lost_pages)
-    ))
+    )))
 }
 
 /// A drive that keeps dead copies from being read does so late: for how long they could be, how many and why.
-fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let (policy, long) = (&result.ftl.sanitize.policy, &result.ftl.sanitize.exposed.over_100ms);
     if long.pages == 0 {
         return None;
@@ -84,21 +86,23 @@ fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<String> {
         why.iter().map(|(pages, cause)| format!("{}: {cause}", count(*pages))).collect::<Vec<_>>().join("; ");
     let open = &result.ftl.sanitize.exposed.open;
     let (pages, longest, left) = (count(long.pages), duration(long.longest_ns as f64), count(open.pages));
-    Some(format!(
+    let text = format!(
         "{policy} left {pages} pages with deleted data readable for more than 100 ms, up to {longest} \
-         ({why}); {left} pages still are at the end (try fewer requests per second, \
-         ftl.cleaning.paces_host = true, ftl.mapping.unit = \"page\", or more spare room)"
-    ))
+         ({why}); {left} pages still are at the end"
+    );
+    let to_do = "try fewer requests per second, ftl.cleaning.paces_host = true, ftl.mapping.unit = \"page\", or more \
+                 spare room";
+    Some(Remark::caution(text).advising(to_do))
 }
 
 /// What lives beside the dead moves before that can be locked: the drive is slower for it.
-fn busy_with_locks(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn busy_with_locks(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let (programs, work) = (&result.flash.programs, &result.ftl.sanitize);
     let (own, all) = (programs[Cause::Sanitize], programs.sum());
     if own == 0 || 100 * own < MOVED_FOR_LOCKS_PERCENT * all {
         return None;
     }
-    Some(format!(
+    Some(Remark::caution(format!(
         "{} moved {} units because something beside them had died: {} of {} pages programmed ({} %), which policy none \
          would not have moved",
         work.policy,
@@ -106,56 +110,54 @@ fn busy_with_locks(_: &Facts<'_>, result: &RunResult) -> Option<String> {
         count(own),
         count(all),
         digits(100.0 * own as f64 / all as f64),
-    ))
+    )))
 }
 
 /// Not all that has died can be kept from being read.
-fn given_up(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn given_up(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let pages = result.ftl.sanitize.given_up;
     (pages > 0).then(|| {
-        format!(
+        Remark::caution(format!(
             "{} pages with deleted data stay readable: their locks fail, and their blocks are retired",
             count(pages)
-        )
+        ))
     })
 }
 
 /// Versions are those of files, which only some workloads know.
-fn no_files(_: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn no_files(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let is_empty = result.versions.as_ref().is_some_and(|versions| versions.files() == 0);
     is_empty.then(|| {
-        "no write named its file, so there are no versions of files to report (workloads on files do, and \
-         traces with a file column)"
-            .to_owned()
+        Remark::caution("no write named its file, so there are no versions of files to report")
+            .advising("use a workload on files, or a trace with a file column")
     })
 }
 
 /// What knows the future is no drive.
-fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
+fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<Remark> {
     let told = facts.drive.ahead().told()?;
     let (deaths, mib) = (count(u64::from(told.deaths())), digits(told.bytes() as f64 / (1 << 20) as f64));
     let who = facts.drive.ahead().key()?.trim_end_matches(".policy");
-    Some(format!(
+    Some(Remark::caution(format!(
         "{who} knew in advance when {deaths} units would be overwritten or trimmed ({mib} MiB): no real \
          drive does; the result shows what that knowledge is worth"
-    ))
+    )))
 }
 
 /// A separator that has seen the run's own writes over and over knows more than it would of a new workload.
-fn trained(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn trained(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let before = &result.preconditioning;
     let has_learnt =
         facts.drive.reports().streams().0.learns && before.past == Past::Own.name() && before.passes > 0;
     has_learnt.then(|| {
-        "ftl.stream was trained on this workload, whose own writes preconditioned the drive \
-         (--precondition uniform avoids that)"
-            .to_owned()
+        Remark::caution("ftl.stream was trained on this workload, whose own writes preconditioned the drive")
+            .advising("--precondition uniform avoids that")
     })
 }
 
 /// Write amplification is a ratio of two streams that meet only when cleaning has gone round: a run that wrote less
 /// than the drive says little, unless the drive was in that state before and cleaning has begun to show it.
-fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     (result.bytes_written > 0).then_some(())?;
     let logical = result.drive.logical_bytes;
     let erased = result.flash.erases.sum();
@@ -169,13 +171,13 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     }
     let share = digits(100.0 * result.bytes_written as f64 / logical as f64);
     let (erased, blocks) = (count(erased), count(blocks));
-    Some(format!(
+    Some(Remark::caution(format!(
         "wrote {share} % of the drive, with {erased} erases of {blocks} blocks: too little to judge write amplification"
-    ))
+    )))
 }
 
 /// What is written goes where there is room: nobody has to choose what to clean.
-fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let net = result.preconditioning.spare.net?;
     let data = facts.drive.blocks().lanes().live_units as f64 * f64::from(facts.drive.unit_bytes());
     let (spare, written) = (net * data, result.bytes_written as f64);
@@ -187,18 +189,16 @@ fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
     let (written, spare) = (bytes(written), bytes(spare));
     let less = format!("this run writes {written}, less than the {spare} of spare room");
     let none = "over-provisioning, victim selection and separation have no visible effect";
-    let longer = "try --size footprint, or a longer run";
-    Some(match (is_cleaned, copied > 0) {
-        (false, false) => format!("nothing was cleaned while {written} were written: {none} ({longer})"),
-        (true, false) => {
-            format!("{less}, and nothing that was cleaned held live data: {none} ({longer})")
-        }
+    let text = match (is_cleaned, copied > 0) {
+        (false, false) => format!("nothing was cleaned while {written} were written: {none}"),
+        (true, false) => format!("{less}, and nothing that was cleaned held live data: {none}"),
         // What is copied shows in the write amplification, and it is the drive's past that shows there.
         (_, true) => format!(
             "{less}: most of what was copied had been written before it began, so that victim selection and separation \
-             show little of what they do in the long run ({longer})"
+             show little of what they do in the long run"
         ),
-    })
+    };
+    Some(Remark::caution(text).advising("try --size footprint, or a longer run"))
 }
 
 /// Shortest time over which arrivals are spread in a trace worth replaying; ns.
@@ -212,31 +212,30 @@ fn arrivals_ns(facts: &Facts<'_>) -> Option<u64> {
 
 /// More data a second than the link carries: requests pile up, and their latency tells how long the run is. With traces
 /// it is mostly a wrong unit of time.
-fn too_fast(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn too_fast(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let seconds = arrivals_ns(facts)? as f64 / 1e9;
     let link = facts.config.link.bandwidth_mb_s;
     let kinds = [("reads", result.bytes_read), ("writes", result.bytes_written)];
     let asked = kinds.map(|(name, bytes)| (name, bytes as f64 / 1e6 / seconds));
     let (name, asked) = asked.into_iter().find(|(_, asked)| *asked > link && asked.is_finite())?;
     let (asked, link) = (digits(asked / 1e3), digits(link / 1e3));
-    Some(format!(
-        "{name} arrive at {asked} GB/s and the host link carries {link} GB/s: latencies are those of a \
-         growing queue (for a generator, lower --rate; for a trace, lower --speed-up, or check --time-unit)"
-    ))
+    let text = format!(
+        "{name} arrive at {asked} GB/s and the host link carries {link} GB/s: latencies are those of a growing queue"
+    );
+    let to_do = "for a generator, lower --rate; for a trace, lower --speed-up, or check --time-unit";
+    Some(Remark::caution(text).advising(to_do))
 }
 
 /// Little is learnt from so short a time, and mostly it is a wrong unit.
-fn too_close(facts: &Facts<'_>, _: &RunResult) -> Option<String> {
+fn too_close(facts: &Facts<'_>, _: &RunResult) -> Option<Remark> {
     let span = arrivals_ns(facts).filter(|span| *span < ARRIVALS_NS_MIN)?;
     let span = duration(span as f64);
-    Some(format!(
-        "all requests arrive within {span} (for a generator, raise --requests; for a trace, check \
-         --time-unit)"
-    ))
+    let to_do = "for a generator, raise --requests; for a trace, check --time-unit";
+    Some(Remark::caution(format!("all requests arrive within {span}")).advising(to_do))
 }
 
 /// A policy against read disturb that has not moved anything is no different from any other: how far is it?
-fn no_reclaim_yet(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
+fn no_reclaim_yet(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let work = &result.ftl.read_reclaim;
     let moved =
         work.pages + result.flash.programs[Cause::ReadReclaim] + result.flash.programs[Cause::Replication];
@@ -250,12 +249,12 @@ fn no_reclaim_yet(facts: &Facts<'_>, result: &RunResult) -> Option<String> {
         digits(100.0 * worst)
     );
     if worst == 0.0 {
-        return Some(format!("no data moved because of reads: {nearest}"));
+        return Some(Remark::note(format!("no data moved because of reads: {nearest}")));
     }
     let missing = (reads as f64 * (1.0 / worst - 1.0)).round() as u64;
-    Some(format!(
+    Some(Remark::note(format!(
         "no data moved because of reads: {nearest}; at this load it would take up to {} more page reads \
          until the first does",
         count(missing)
-    ))
+    )))
 }

@@ -26,7 +26,7 @@ pub struct Spent {
 }
 
 /// Where the time of requests went; ns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSpent {
     /// Reads.
     pub read: By<Part, Spent>,

@@ -55,6 +55,7 @@ mod read_buffer;
 pub mod reader;
 mod record;
 mod recorded;
+mod remark;
 mod replay;
 mod report;
 mod select;
@@ -85,6 +86,7 @@ pub use reader::{
 };
 pub use record::{FilesAtStart, Held, MemberNames, PAGE_BYTES, Request, SECTOR_BYTES, Source};
 pub use recorded::Recorded;
+pub use remark::Remark;
 pub use report::{Assumed, Detected, Pace, Skipped, SourceReport};
 pub use select::{LeftOut, Operations};
 pub use settings::Key;

@@ -4,6 +4,7 @@
 use crate::error::WorkloadError;
 use crate::near::near;
 use crate::record::{FilesAtStart, Request, Source};
+use crate::remark::Remark;
 use crate::report::{NAMES_SHOWN, SourceReport};
 use crate::settings::{Value, found, quoted};
 use ssd::signals::Hints;
@@ -342,7 +343,7 @@ impl Mapping {
     pub(crate) fn tell(&self, report: &mut SourceReport) {
         let is_unused = |count: &AtomicU64| self.seen.load(Relaxed) > 0 && count.load(Relaxed) == 0;
         for (rule, _) in self.rules.iter().zip(&self.counts).filter(|(_, count)| is_unused(count)) {
-            let note = format!("map_hints: {:?} matched no request", rule.text);
+            let note = Remark::note(format!("map_hints: {:?} matched no request", rule.text));
             if !report.notes.contains(&note) {
                 report.notes.push(note);
             }

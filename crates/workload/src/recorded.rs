@@ -5,6 +5,7 @@ use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::reader::Record;
 use crate::record::Source;
+use crate::remark::Remark;
 use crate::report::SourceReport;
 use crate::select::Selected;
 use crate::spec::{Spec, TraceSpec};
@@ -15,7 +16,7 @@ pub struct Recorded(Kind);
 enum Kind {
     Trace(Box<Asked>),
     /// With what was to be said of the workload before it was opened.
-    Made(Box<dyn Source>, Vec<String>),
+    Made(Box<dyn Source>, Vec<Remark>),
 }
 
 /// What is asked for of a trace, and how many requests that were so far.

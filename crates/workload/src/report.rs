@@ -2,6 +2,7 @@
 
 use crate::error::BadReason;
 use crate::reader::{AddressUnit, OTHERS, TimeUnit};
+use crate::remark::{Kind, Remark};
 use crate::select::LeftOut;
 
 /// Line numbers kept for each reason of skipping.
@@ -144,7 +145,7 @@ pub struct SourceReport {
     /// `compact`: trims of pages that are never read or written: dropped.
     pub trims_dropped: u64,
     /// Remarks of the workload's own, a line each.
-    pub notes: Vec<String>,
+    pub notes: Vec<Remark>,
     /// Files: operations left out since the file system was full.
     pub refused_operations: u64,
 }
@@ -179,49 +180,64 @@ impl SourceReport {
 
     /// Remarks for a person, one line each; empty if there is nothing to remark.
     pub fn remarks(&self) -> Vec<String> {
+        self.told().iter().map(Remark::to_string).collect()
+    }
+
+    /// The same with their weight.
+    pub fn told(&self) -> Vec<Remark> {
         let mut out = self.notes.clone();
         out.extend(self.guesses());
         for s in &self.skipped {
             let lines: Vec<String> = s.first_lines.iter().map(u64::to_string).collect();
             let more = if s.count > s.first_lines.len() as u64 { ", …" } else { "" };
-            out.push(format!(
+            out.push(Remark::caution(format!(
                 "{} damaged lines skipped: {} (line {}{more})",
                 grouped(s.count),
                 s.reason.text(),
                 lines.join(", ")
-            ));
+            )));
         }
-        let mut remark = |count: u64, text: &str| {
+        let mut remark = |kind: Kind, count: u64, text: &str| {
             if count > 0 {
-                out.push(format!("{} {text}", grouped(count)));
+                out.push(kind(format!("{} {text}", grouped(count))));
             }
         };
-        remark(self.sorted, "requests out of time order were sorted");
-        remark(self.zero_length, "requests of length 0 dropped");
-        remark(self.rounded_to_sectors, "requests rounded outwards to whole 512-byte sectors");
+        let (note, caution): (Kind, Kind) = (Remark::note, Remark::caution);
+        remark(note, self.sorted, "requests out of time order were sorted");
+        remark(note, self.zero_length, "requests of length 0 dropped");
+        remark(note, self.rounded_to_sectors, "requests rounded outwards to whole 512-byte sectors");
         for (why, count) in &self.left_out {
-            remark(*count, &format!("requests {} left out", why.text()));
+            remark(note, *count, &format!("requests {} left out", why.text()));
         }
-        remark(self.wrapped, "requests beyond the drive wrapped to an address modulo its size");
-        remark(self.moved_from_end, "requests moved down so that they do not cross the end of the drive");
-        remark(self.shortened, "requests longer than the drive shortened to its size");
-        remark(self.trims_dropped, "trims of pages never read or written dropped");
+        remark(caution, self.wrapped, "requests beyond the drive wrapped to an address modulo its size");
         remark(
+            note,
+            self.moved_from_end,
+            "requests moved down so that they do not cross the end of the drive",
+        );
+        remark(caution, self.shortened, "requests longer than the drive shortened to its size");
+        remark(note, self.trims_dropped, "trims of pages never read or written dropped");
+        remark(
+            note,
             self.devices,
             "devices of the trace are combined into one drive, in order of arrival (--device selects some)",
         );
-        remark(self.refused_operations, "operations on files skipped because the file system was full");
-        out.extend(self.other_numbers());
+        remark(
+            caution,
+            self.refused_operations,
+            "operations on files skipped because the file system was full",
+        );
+        out.extend(self.other_numbers().map(Remark::note));
         if self.time_steps_back > 0 {
-            out.push(format!(
+            out.push(Remark::note(format!(
                 "{} requests arrived before the one above them, by up to {:.3} ms: treated as arriving \
                  with it",
                 grouped(self.time_steps_back),
                 self.time_step_back_ns_max as f64 / 1e6
-            ));
+            )));
         }
         if self.last_line_unterminated {
-            out.push("the last line has no line end: the file may be truncated".to_string());
+            out.push(Remark::caution("the last line has no line end: the file may be truncated"));
         }
         out
     }
@@ -237,48 +253,46 @@ impl SourceReport {
     }
 
     /// What was taken for granted of the trace.
-    fn guesses(&self) -> Vec<String> {
+    fn guesses(&self) -> Vec<Remark> {
         let mut out = Vec::new();
         if let Some(Detected { format, kind, lines, fitting, .. }) = self.detected {
             let fit = match fitting == lines {
                 true => format!("all of the first {} lines match", grouped(lines)),
                 false => format!("{} of the first {} lines match", grouped(fitting), grouped(lines)),
             };
-            out.push(match kind {
+            out.push(Remark::note(match kind {
                 "" => format!("format: {format} ({fit})"),
                 kind => format!("format: {kind} (--format {format}; {fit})"),
-            });
+            }));
         }
         if let Some(assumed) = &self.assumed {
             let addresses =
                 if assumed.time == TimeUnit::Auto { "addresses are read as" } else { "addresses as" };
             let units = assumed.units("times are read as", addresses);
-            out.push(format!("{units}: {} (--time-unit, --address-unit)", assumed.pace.figures()));
+            let text = format!("{units}: {}", assumed.pace.figures());
+            out.push(Remark::note(text).advising("--time-unit, --address-unit"));
         }
         if let Some(pace) = &self.too_fast {
             let figures = pace.figures();
-            out.push(format!(
-                "{figures}: more than a drive can do; are the units right? (--time-unit, --address-unit)"
-            ));
+            let text = format!("{figures}: more than a drive can do; are the units right?");
+            out.push(Remark::caution(text).advising("check --time-unit and --address-unit"));
         }
         if self.has_no_times {
             let text = "it has no times: requests are sent as earlier ones complete (closed loop), or all \
                         at once \
                  (open)";
-            out.push(text.to_string());
+            out.push(Remark::note(text));
         }
         if self.spread_over_seconds {
-            out.push(
-                "times are whole seconds: the requests of each second are spread evenly over \
-                      it"
-                .to_string(),
-            );
+            let text = "times are whole seconds: the requests of each second are spread evenly over it";
+            out.push(Remark::note(text));
         }
         if !self.passed_over.is_empty() {
             let total: u64 = self.passed_over.iter().map(|(_, count)| count).sum();
             let kinds: Vec<String> =
                 self.passed_over.iter().map(|(what, count)| format!("{} {what}", grouped(*count))).collect();
-            out.push(format!("{} lines are not requests: {}", grouped(total), kinds.join(", ")));
+            let text = format!("{} lines are not requests: {}", grouped(total), kinds.join(", "));
+            out.push(Remark::note(text));
         }
         out
     }

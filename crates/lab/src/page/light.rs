@@ -20,35 +20,6 @@ pub(super) enum Light {
 /// Problems that make numbers worthless, not only hard to read.
 const WRONG: [&str; 3] = ["incomplete", "failed_requests", "overloaded"];
 
-/// What remarks say that change how numbers are read; all others tell how the workload was read.
-const MATTERS: [&str; 20] = [
-    "too little to judge",
-    "no visible effect",
-    "no flash was read",
-    "growing queue",
-    "requests arrive within",
-    "are the units right",
-    "damaged lines skipped",
-    "wrapped to an address",
-    "shortened to its size",
-    "file may be truncated",
-    "destroyed live data",
-    "stay readable",
-    "data readable for more than",
-    "which policy none would not have moved",
-    "show little of what they do",
-    "knew in advance",
-    "was trained on",
-    "file system was full",
-    "has no effect without",
-    "no versions of files",
-];
-
-/// Whether a remark changes how numbers are read.
-pub(super) fn matters(remark: &str) -> bool {
-    MATTERS.iter().any(|words| remark.contains(words))
-}
-
 /// What a result's problems are: also of one from before they were told.
 pub(super) fn problems_of(result: &RunResult) -> Cow<'_, [Problem]> {
     if result.problems.is_empty() { Cow::Owned(problems(result)) } else { Cow::Borrowed(&result.problems) }
@@ -60,9 +31,7 @@ impl Light {
         let is_wrong = |problem: &Problem| WRONG.contains(&problem.name.as_str());
         match problems.iter().any(is_wrong) {
             true => Light::Wrong,
-            false if !problems.is_empty() || result.remarks.iter().any(|remark| matters(remark)) => {
-                Light::Look
-            }
+            false if !problems.is_empty() || !result.cautions().is_empty() => Light::Look,
             false => Light::Good,
         }
     }
@@ -163,7 +132,6 @@ pub(super) fn of_lights(lights: &[Light], more: &Markup) -> Markup {
 /// several.
 pub(super) fn of_result(result: &RunResult, is_alone: bool) -> Markup {
     let light = Light::of(result);
-    let remarks: Vec<&String> = result.remarks.iter().filter(|remark| matters(remark)).collect();
     let problems = problems_of(result);
     light.boxed(light.title(), &html! {
         @if light == Light::Good {
@@ -179,7 +147,10 @@ pub(super) fn of_result(result: &RunResult, is_alone: bool) -> Markup {
                         @if is_alone { (to_do(advice(&problem.name, Some(result)))) }
                     }
                 }
-                @for remark in remarks { li { (prose(&sentence(remark))) } }
+                @for caution in result.cautions().iter() {
+                    li { (prose(&sentence(&caution.text)))
+                        (to_do(&caution.to_do.as_deref().map(sentence).unwrap_or_default())) }
+                }
             }
         }
     })
@@ -243,8 +214,6 @@ mod tests {
         for (name, ..) in crate::problem::MARKS {
             assert!(!advice(name, None).is_empty(), "{name} without advice");
         }
-        assert!(matters("wrote 3 % of the drive: too little to judge write amplification"));
-        assert!(!matters("4 requests rounded outwards to whole 512-byte sectors"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is seen first of a result: whether it can be trusted, what it says, of what, and its numbers in a table.
 
-use super::light::{self, Light, matters, problems_of, prose, sentence, to_do};
+use super::light::{self, Light, problems_of, prose, sentence, to_do};
 use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use super::{cards, light::advice};
 use crate::number::{digits, duration, si};
@@ -188,9 +188,7 @@ fn rows(results: &[RunResult]) -> Markup {
 
 /// Remarks that change nothing about the numbers: how the workload was read.
 pub(super) fn notes(results: &[RunResult]) -> Option<Markup> {
-    let minor = |result: &'_ RunResult| -> Vec<String> {
-        result.remarks.iter().filter(|remark| !matters(remark)).map(|remark| sentence(remark)).collect()
-    };
+    let minor = |result: &'_ RunResult| -> Vec<String> { result.notes().into_iter().map(sentence).collect() };
     results.iter().any(|result| !minor(result).is_empty()).then(|| {
         html! {
             @for result in results {

@@ -14,6 +14,7 @@ pub use work::{
 
 use crate::block_table::BlockTable;
 use crate::by::By;
+use crate::caution::Caution;
 use crate::columns::Table;
 use crate::error::ReportError;
 use crate::fio_tally::FioJob;
@@ -37,6 +38,7 @@ use ssd::counters::Count;
 use ssd::flash::op::Cause;
 use ssd::sections::ErrorModel;
 use ssd::signals::Priority;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use workload::whole::{self, RESULT_BYTES_MAX};
@@ -87,7 +89,7 @@ pub struct Distribution {
 }
 
 /// Latency distributions by kind of request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latencies {
     /// All requests.
     pub all: Distribution,
@@ -105,7 +107,7 @@ pub struct Latencies {
 }
 
 /// The result of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
     /// Version of this format: 2. Results of format 1 can still be read; they count waits for the link, for buffer
     /// space and for locks under `link`, `buffer` and `die_wait`.
@@ -275,6 +277,10 @@ pub struct RunResult {
     /// What was skipped, rounded or moved in the workload, and what you must know to read the numbers, as
     /// sentences.
     pub remarks: Vec<String>,
+    /// The remarks that change how the numbers are read, with what to do about them; absent from results of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cautions: Option<Vec<Caution>>,
 }
 
 /// The error model of results that do not name it: there was no other.
@@ -321,6 +327,21 @@ impl RunResult {
     /// Whether time passes: a functional run only counts, so that it has no latencies to speak of.
     pub fn takes_time(&self) -> bool {
         self.executor == "timed"
+    }
+
+    /// The remarks that change how its numbers are read: of a result from before they were told apart, those that do by
+    /// what they say.
+    pub fn cautions(&self) -> Cow<'_, [Caution]> {
+        match &self.cautions {
+            Some(told) => Cow::Borrowed(told),
+            None => self.remarks.iter().filter_map(|remark| Caution::of_older(remark)).collect(),
+        }
+    }
+
+    /// All other remarks: how the workload was understood.
+    pub fn notes(&self) -> Vec<&str> {
+        let cautions: Vec<String> = self.cautions().iter().map(Caution::to_string).collect();
+        self.remarks.iter().filter(|remark| !cautions.contains(remark)).map(String::as_str).collect()
     }
 
     /// Whether there is something to tell of errors: the drive's cells age, or errors were counted.

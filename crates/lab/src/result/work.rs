@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use ssd::flash::op::Cause;
 
 /// Flash operations by kind and cause.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlashWork {
     /// Pages read from the array into the controller.
     pub reads: By<Cause, u64>,
@@ -62,7 +62,7 @@ pub struct Together {
 }
 
 /// Work of the flash translation layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FtlWork {
     /// Mapping units written to flash for the host.
     pub host_units: u64,
@@ -186,7 +186,7 @@ pub struct ReadReclaimWork {
 }
 
 /// Work of the DRAM buffer, in mapping units.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BufferWork {
     /// Units read entirely from DRAM.
     pub hits: u64,
@@ -211,7 +211,7 @@ impl BufferWork {
 }
 
 /// Erase counts of the blocks in use (superblocks count as one) at the end, preconditioning included.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EraseCount {
     /// Lowest erase count of the blocks in use (superblocks count as one), at the end, preconditioning included.
     pub min: u32,
@@ -240,7 +240,7 @@ pub struct Busy {
 }
 
 /// How busy the drive was.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
     /// Share of the measured time that dies had work: the array busy, or waiting for the channel. Work in progress
     /// when the measurement begins or ends counts for the part inside it.
@@ -257,7 +257,7 @@ pub struct Utilisation {
 }
 
 /// The drive's size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriveSize {
     /// Capacity that the host sees, in bytes.
     pub logical_bytes: u64,

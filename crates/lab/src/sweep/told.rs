@@ -4,6 +4,7 @@ use super::grid::Point;
 use super::pivot::{Layout, Measure, Pivot, Row};
 use super::tables::bare;
 use super::{Outcome, Run, SweepPlan};
+use crate::caution::Caution;
 use crate::columns::{Column, Table, Values};
 use crate::compare::{is_time, scalar_keys, scalars};
 use crate::plot::Plot;
@@ -224,6 +225,9 @@ fn verdicts(results: &[Option<&RunResult>]) -> Vec<Column> {
         words("preconditioning.state", &|result| result.preconditioning.state.clone()),
         number("preconditioning.spare.gross", &|result| result.preconditioning.spare.gross),
         number("preconditioning.spare.net", &|result| result.preconditioning.spare.net),
+        words("cautions", &|result| {
+            result.cautions().iter().map(Caution::to_string).collect::<Vec<_>>().join("; ")
+        }),
         words("remarks", &|result| result.remarks.join("; ")),
     ]
 }

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{closed, fresh_path, generator, open, run, small_drive, soaked, used};
-use lab::{LoopMode, Overwrite, Preconditioning, RunResult, RunSpec};
+use lab::{Caution, LoopMode, Overwrite, Preconditioning, RunResult, RunSpec};
 use ssd::flash::op::Cause;
 use workload::{Prepared, Spec};
 
@@ -27,6 +27,7 @@ fn holds(result: &RunResult) {
     assert!(!is_effectless || copied == 0, "{copied} pages programmed for cleaning: {told}");
     let is_uncleaned = result.remarks.iter().any(|remark| remark.contains("nothing was cleaned"));
     assert!(!is_uncleaned || result.ftl.victims.all() == 0, "{told}");
+    weighed(result);
     let verdict = &result.verdict;
     let has_arrivals = result.loop_mode == "open";
     assert!(!has_arrivals || verdict.state != "closed", "{told}");
@@ -42,6 +43,25 @@ fn holds(result: &RunResult) {
     let text = lab::report::table(result);
     let first = text.lines().next().unwrap();
     assert!(!is_overloaded || !first.contains("several regimes: latency"), "{first}");
+}
+
+/// Each remark is a caution or a note, and a result that does not say which is read in the same way.
+fn weighed(result: &RunResult) {
+    let texts = |of: &RunResult| of.cautions().iter().map(Caution::to_string).collect::<Vec<_>>();
+    let cautions = texts(result);
+    assert!(
+        result.cautions.is_some() && cautions.iter().all(|told| result.remarks.contains(told)),
+        "{result:?}"
+    );
+    let mut all: Vec<&str> = cautions.iter().map(String::as_str).chain(result.notes()).collect();
+    let mut remarks: Vec<&str> = result.remarks.iter().map(String::as_str).collect();
+    all.sort_unstable();
+    remarks.sort_unstable();
+    assert_eq!(all, remarks);
+    let mut older: serde_json::Value = serde_json::from_str(&result.to_json()).unwrap();
+    assert!(older.as_object_mut().unwrap().remove("cautions").is_some());
+    let older = RunResult::of_json(&older.to_string()).unwrap();
+    assert_eq!((older.cautions.as_ref(), texts(&older), older.notes()), (None, cautions, result.notes()));
 }
 
 /// All kinds of load on drives with all kinds of past, of many lengths.
@@ -134,4 +154,21 @@ fn one_request_is_not_overload() {
         assert_eq!(result.verdict.state, "idle", "{}", result.verdict.text);
         holds(&result);
     }
+}
+
+#[test]
+fn a_remark_says_itself_whether_it_matters_and_what_to_do() {
+    let result = of_jobs("weight", "[a]\nrw=randwrite\nbs=4k\nsize=1m\ntime_based=0\n");
+    let cautions = result.cautions();
+    let [short, uncleaned] = &cautions[..] else { panic!("{cautions:?}") };
+    assert!(short.text.ends_with("too little to judge write amplification") && short.to_do.is_none());
+    assert!(uncleaned.text.ends_with("have no visible effect"), "{uncleaned:?}");
+    assert_eq!(uncleaned.to_do.as_deref(), Some("try --size footprint, or a longer run"));
+    assert_eq!(result.notes(), ["options of the job file with no effect here: ioengine"]);
+    // The page says what to do apart from what is so, and lists what does not matter further down.
+    let page = lab::report::page(&result);
+    let to_do = "</strong>Try <span class=\"flag\">--size</span> footprint, or a longer run.";
+    assert!(page.contains("have no visible effect.") && page.contains(to_do), "{page}");
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+    assert!(place("have no visible effect.") < place("Options of the job file with no effect here"));
 }

@@ -6,6 +6,7 @@ use super::{names, told};
 use crate::driven::{Driven, LaneTimes, Poll};
 use crate::error::WorkloadError;
 use crate::record::{MemberNames, Request};
+use crate::remark::Remark;
 use crate::report::SourceReport;
 use std::sync::Arc;
 
@@ -271,7 +272,7 @@ pub(super) struct DrivenInTurn {
     requests_at_most: Option<u64>,
     warm_up_ns: Option<u64>,
     /// What jobs remark when they are opened.
-    notes: Vec<Vec<String>>,
+    notes: Vec<Vec<Remark>>,
     /// The phase that runs, its first lane, and when it began.
     at: usize,
     running: Box<dyn Driven>,

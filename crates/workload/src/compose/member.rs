@@ -5,6 +5,7 @@ use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::near::near;
 use crate::record::{FilesAtStart, Request, SECTOR_BYTES, Source};
+use crate::remark::Remark;
 use crate::report::SourceReport;
 use crate::settings::{Value, found, settings};
 use crate::spec::{Prepared, Spec, is_key, unknown_key};
@@ -390,8 +391,8 @@ impl Seen {
     }
 
     /// What a report of it remarks, with its key.
-    pub(super) fn told(&self, report: &SourceReport) -> Vec<String> {
-        report.remarks().into_iter().map(|remark| format!("{}: {remark}", self.here)).collect()
+    pub(super) fn told(&self, report: &SourceReport) -> Vec<Remark> {
+        report.told().into_iter().map(|remark| remark.of_part(&self.here)).collect()
     }
 
     /// Adds it to a number that stands for all.
@@ -525,7 +526,7 @@ impl Running {
     }
 
     /// What it remarks.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(super) fn told(&self) -> Vec<Remark> {
         self.seen.told(&self.source.report())
     }
 

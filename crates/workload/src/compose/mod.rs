@@ -10,6 +10,7 @@ use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready};
 use crate::record::{FilesAtStart, MemberNames, Request, Source};
+use crate::remark::Remark;
 use crate::report::SourceReport;
 use crate::settings::settings;
 use crate::spec::Spec;
@@ -140,8 +141,8 @@ fn names(members: &[Arc<Seen>]) -> Vec<String> {
 }
 
 /// The remarks of all members, each said once.
-fn told(remarks: impl Iterator<Item = Vec<String>>) -> SourceReport {
-    let mut notes: Vec<String> = Vec::new();
+fn told(remarks: impl Iterator<Item = Vec<Remark>>) -> SourceReport {
+    let mut notes: Vec<Remark> = Vec::new();
     for note in remarks.flatten() {
         if !notes.contains(&note) {
             notes.push(note);

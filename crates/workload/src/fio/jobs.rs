@@ -6,6 +6,7 @@ use super::settings::{Distribution, Job, Size, Step, Work};
 use super::value::{Amount, Kilo, Value};
 use crate::error::WorkloadError;
 use crate::record::{SECTOR_BYTES, SECTORS_MAX};
+use crate::remark::{Kind, Remark};
 use crate::shape::SIZE_BYTES_MAX;
 use ssd::rng::mix;
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ const FILE_ALIGN: u64 = 4096;
 #[derive(Clone, Debug)]
 pub struct JobFile {
     pub(crate) jobs: Vec<Job>,
-    remarks: Vec<String>,
+    remarks: Vec<Remark>,
 }
 
 /// A part of the drive that a clone of a job works in: a file, or what `offset` and `size` leave of it.
@@ -117,11 +118,11 @@ impl JobFile {
 
     /// There is a page cache in front of the drive.
     pub(super) fn has_cache(&mut self) {
-        self.remarks.retain(|remark| !remark.starts_with(NO_CACHE));
+        self.remarks.retain(|remark| !remark.text.starts_with(NO_CACHE));
     }
 
     /// What a person should know of it: options without effect, and what runs otherwise than in fio. A line each.
-    pub fn remarks(&self) -> &[String] {
+    pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }
 
@@ -232,27 +233,33 @@ impl JobFile {
     fn remark(&mut self, ignored: &[&'static str]) {
         let mut remarks = Vec::new();
         if !ignored.is_empty() {
-            remarks.push(format!("options of the job file with no effect here: {}", ignored.join(", ")));
+            let text = format!("options of the job file with no effect here: {}", ignored.join(", "));
+            remarks.push(Remark::note(text));
         }
-        let mut remark = |is_so: fn(&Job) -> bool, text: &str| {
+        let mut remark = |kind: Kind, is_so: fn(&Job) -> bool, text: &str| {
             let names: Vec<&str> =
                 self.jobs.iter().filter(|job| is_so(job)).map(|job| job.name.as_str()).collect();
             if !names.is_empty() {
-                remarks.push(format!("{text} ({})", names.join(", ")));
+                remarks.push(kind(format!("{text} ({})", names.join(", "))));
             }
         };
-        remark(|job| !job.direct, NO_CACHE);
+        let (note, caution): (Kind, Kind) = (Remark::note, Remark::caution);
+        remark(note, |job| !job.direct, NO_CACHE);
         remark(
+            note,
             |job| job.has_sync_engine && job.iodepth > 1,
             "iodepth is used as given, although a synchronous engine would keep only one request in flight",
         );
-        remark(|job| job.time_based && job.runtime_ns == 0, "time_based has no effect without runtime");
+        let is_endless = |job: &Job| job.time_based && job.runtime_ns == 0;
+        remark(caution, is_endless, "time_based has no effect without runtime");
         remark(
+            note,
             |job| job.uses_map() && job.work == Work::Mixed && job.sizes[0].min() != job.sizes[1].min(),
             "reads and writes of different sizes share one random map, as in fio: some places come twice, \
              and a pass ends early; norandommap=1 avoids this",
         );
         remark(
+            note,
             |job| {
                 matches!(
                     job.distribution,

@@ -9,6 +9,7 @@ use super::settings::{Job, RateProcess};
 use crate::driven::{Driven, LaneTimes, Poll};
 use crate::error::WorkloadError;
 use crate::record::{Request, SECTOR_BYTES};
+use crate::remark::Remark;
 use crate::report::SourceReport;
 use crate::synthetic::zipf::{below, unit_above_0};
 use ssd::rng::{Rng, mix};
@@ -265,7 +266,7 @@ pub(crate) struct Run {
     open: Vec<u64>,
     /// The group that runs.
     group: usize,
-    remarks: Vec<String>,
+    remarks: Vec<Remark>,
 }
 
 impl JobFile {

@@ -6,6 +6,7 @@ use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, name_of, path_in};
 use crate::record::Source;
+use crate::remark::Remark;
 use crate::report::SourceReport;
 use crate::settings::settings;
 use std::ffi::OsString;
@@ -106,9 +107,9 @@ impl Ready for Understood {
     fn report(&self) -> SourceReport {
         let mut notes = self.jobs.remarks().to_vec();
         if let Some(job) = self.jobs.timed_job().filter(|_| self.is_assumed()) {
-            notes.push(format!(
+            notes.push(Remark::note(format!(
                 "job {job} ends by time, and without a drive each request takes {SERVICE_US} us (service_us)"
-            ));
+            )));
         }
         SourceReport { notes, ..SourceReport::default() }
     }

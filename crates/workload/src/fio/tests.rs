@@ -224,11 +224,13 @@ fn what_has_no_effect_is_told_once() {
     let file = load(text).unwrap();
     assert_eq!(
         file.remarks(),
-        ["options of the job file with no effect here: ioengine, group_reporting, thread"]
+        [crate::Remark::note(
+            "options of the job file with no effect here: ioengine, group_reporting, thread"
+        )]
     );
     let file = load("[a]\nsize=1m\niodepth=8\n").unwrap();
-    assert!(file.remarks()[0].contains("page_cache"), "{:?}", file.remarks());
-    assert!(file.remarks()[1].starts_with("iodepth is used as given"), "{:?}", file.remarks());
+    assert!(file.remarks()[0].text.contains("page_cache"), "{:?}", file.remarks());
+    assert!(file.remarks()[1].text.starts_with("iodepth is used as given"), "{:?}", file.remarks());
 }
 
 /// First sector and sectors of each clone's parts.

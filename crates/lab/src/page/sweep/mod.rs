@@ -39,8 +39,8 @@ pub(super) fn parts(swept: &Swept, beside: Option<&Path>) -> Vec<Section> {
 fn summary(swept: &Swept, metrics: &[Metric], points: &[Point]) -> Markup {
     let runs = swept.table.rows();
     let lights: Vec<Light> = (0..runs).map(|row| rows::wrongs(swept, row).0).collect();
-    let remarked: Vec<Vec<String>> =
-        (0..runs).map(|row| swept.remarks(row)).filter(|remarks| !remarks.is_empty()).collect();
+    let remarked: Vec<String> =
+        (0..runs).map(|row| swept.cautions(row)).filter(|cautions| !cautions.is_empty()).collect();
     let with = |status: &str| (0..runs).filter(|row| swept.word("status", *row) == status).count();
     let (failed, missing) = (with("failed"), with("missing"));
     let has = |name: &str| (0..runs).filter(|row| swept.problems(*row).iter().any(|it| it == name)).count();
@@ -59,7 +59,7 @@ fn summary(swept: &Swept, metrics: &[Metric], points: &[Point]) -> Markup {
                 @for (name, what, number) in &found {
                     li { (sentence(&format!("{what}: {number} of {runs} runs"))) (to_do(advice(name, None))) }
                 }
-                @if let Some(remark) = remarked.first().and_then(|remarks| remarks.first()) {
+                @if let Some(remark) = remarked.first() {
                     li { "With remarks that change how to read their numbers: " (remarked.len()) " of " (runs)
                         " runs. The first of them: " (prose(&sentence(remark))) }
                 }

@@ -1,9 +1,9 @@
 //! What a sweep has written, read for its page: the files that tell of all its runs, whatever version wrote them.
 
+use crate::caution::is_older_caution;
 use crate::columns::{Column, Table, Values};
 use crate::csv::records;
 use crate::error::ReportError;
-use crate::page::light::matters;
 use crate::problem::Problem;
 use crate::result::RunResult;
 use serde::Deserialize;
@@ -135,9 +135,14 @@ impl Swept {
         self.table.values(column).map_or_else(String::new, |values| values.text(row))
     }
 
-    /// The remarks on a run that change how its numbers are read.
-    pub fn remarks(&self, row: usize) -> Vec<String> {
-        self.word("remarks", row).split("; ").filter(|remark| matters(remark)).map(str::to_owned).collect()
+    /// The remarks on a run that change how its numbers are read; empty if there are none.
+    pub fn cautions(&self, row: usize) -> String {
+        if self.table.values("cautions").is_some() {
+            return self.word("cautions", row);
+        }
+        // A sweep of an earlier version does not tell them apart.
+        let remarks = self.word("remarks", row);
+        remarks.split("; ").filter(|remark| is_older_caution(remark)).collect::<Vec<_>>().join("; ")
     }
 
     /// Names of the problems of a run.
@@ -161,7 +166,7 @@ fn table(text: &str) -> Result<Table, String> {
     let column = |(at, name): (usize, String)| {
         let texts: Vec<&str> = rows.iter().map(|row| row[at].as_str()).collect();
         // A name that looks like a number is one.
-        let is_name = ["run", "status", "problems", "remarks"].contains(&name.as_str());
+        let is_name = ["run", "status", "problems", "cautions", "remarks"].contains(&name.as_str());
         let words = || Values::Words(texts.iter().map(|text| (*text).to_owned()).collect());
         Column::new(name, if is_name { words() } else { Values::of_texts(&texts) })
     };

@@ -116,7 +116,7 @@ pub(super) fn wrongs(swept: &Swept, row: usize) -> (Light, Vec<String>) {
     };
     let problems = swept.problems(row);
     match swept.word("status", row).as_str() {
-        "ok" if problems.is_empty() && !swept.remarks(row).is_empty() => {
+        "ok" if problems.is_empty() && !swept.cautions(row).is_empty() => {
             (Light::Look, vec!["with remarks".to_owned()])
         }
         "ok" => (Light::of_names(problems.iter().map(String::as_str)), problems.iter().map(word).collect()),
