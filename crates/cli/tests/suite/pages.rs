@@ -325,6 +325,50 @@ fn a_sweep_has_a_page_that_sorts_and_filters() {
 }
 
 #[test]
+fn the_page_of_a_sweep_calls_things_as_its_file_does() {
+    let folder = folder("pages-labels");
+    let text = format!(
+        "{SMALL}[run]\nsamples = 0\nfill_percent = 50\n[workload]\npattern = \"uniform\"\ncount = 500\n\
+         read_percent = 50.0\n[grid]\nworkload.size_bytes = [4096, 8192]\n\
+         ftl.gc_victim.policy = [\"greedy\", \"fifo\"]\n[sweep]\nmetrics = [\"IOPS\"]\n\
+         baseline = {{ ftl.gc_victim.policy = \"greedy\" }}\n[labels]\nIOPS = \"Rate <IO>\"\n\
+         ftl.gc_victim.policy = \"Victim selection\"\ngreedy = \"Greedy [7]\"\n\
+         \"workload.size_bytes\" = \"Request size\"\n4096 = \"small\"\n"
+    );
+    let out = folder.join("swept").display().to_string();
+    wordline(&["sweep", &file(&folder, "grid.toml", text), "-o", &out]).ok();
+    let page = folder.join("sweep.html");
+    wordline(&["report", &out, "-o", &page.display().to_string()]).ok();
+    let page = read(&page);
+    for said in [
+        "Request size and Victim selection vary",
+        "Greedy [7], fifo",
+        "small, 8192",
+        "<figcaption>Rate &lt;IO&gt;</figcaption>",
+        "<figcaption>Rate &lt;IO&gt;: difference to the baseline</figcaption>",
+        ">Victim selection</th>",
+        ">Rate &lt;IO&gt;</th>",
+        "data-by=\"Greedy [7]\"",
+        // Numbers are sorted by their size, whatever they are called.
+        "data-by=\"4096\"><span>small</span>",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let tables = between(&page, "id=\"summary\"", "id=\"same\"");
+    assert!(
+        !tables.contains("greedy") && !tables.contains(">IOPS<") && !tables.contains(">4096<"),
+        "{tables}"
+    );
+    // Names that would make two values one name neither.
+    let same =
+        read(Path::new(&out).join("sweep.toml")).replace("greedy = \"Greedy [7]\"", "greedy = \"fifo\"");
+    file(Path::new(&out), "sweep.toml", same);
+    let again = folder.join("again.html");
+    wordline(&["report", &out, "-o", &again.display().to_string()]).ok();
+    assert!(read(&again).contains("data-by=\"greedy\""));
+}
+
+#[test]
 fn what_is_no_sweep_is_told_and_an_older_one_is_shown() {
     let folder = folder("pages-no-sweep");
     let page = folder.join("page.html").display().to_string();

@@ -46,7 +46,9 @@
       const values = [...new Set(rows.map(row => by(row, column)))].sort(compare);
       if (!("filter" in head.dataset) || values.length < 2 || values.length > 50) return;
       const label = element("label", `${head.textContent} `), choice = element("select");
-      choice.append(new Option("all", ""), ...values.map((value, at) => new Option(value, String(at))));
+      // What is chosen from is called as in the table.
+      const called = value => rows.find(row => by(row, column) === value).cells[column].textContent.trim();
+      choice.append(new Option("all", ""), ...values.map((value, at) => new Option(called(value), String(at))));
       choice.addEventListener("change", () => {
         choice.value === "" ? chosen.delete(column) : chosen.set(column, values[Number(choice.value)]);
         filter();

@@ -1,5 +1,6 @@
 //! The page of a sweep: what varied, what was measured of each point and each run, and which numbers not to believe.
 
+mod labels;
 mod read;
 mod rows;
 
@@ -77,7 +78,7 @@ fn summary(swept: &Swept, metrics: &[Metric], points: &[Point]) -> Markup {
 
 /// What was run, in a sentence.
 fn answer(swept: &Swept, points: &[Point]) -> String {
-    let names: Vec<String> = swept.varied.iter().map(|key| rows::short(key, &swept.varied)).collect();
+    let names: Vec<String> = swept.varied.iter().map(|key| rows::called(swept, key)).collect();
     let what = match names.as_slice() {
         [] => "nothing varies but the seed".to_owned(),
         [only] => format!("{only} varies"),
@@ -103,7 +104,7 @@ fn varied(swept: &Swept) -> Markup {
     let line = |key: &String| {
         let mut values: Vec<String> = Vec::new();
         for row in 0..swept.table.rows() {
-            let value = swept.word(key, row);
+            let value = swept.shown(key, row);
             if !values.contains(&value) {
                 values.push(value);
             }
@@ -113,7 +114,8 @@ fn varied(swept: &Swept) -> Markup {
         if more > 0 {
             text.push_str(&format!(" and {more} more"));
         }
-        Line::new(html! { (key) }, vec![html! { (values.len()) }, html! { (text) }])
+        let name = swept.labels.get(key).unwrap_or(key);
+        Line::new(html! { (name) }, vec![html! { (values.len()) }, html! { (text) }])
     };
     let heads = [("what varies", Set::Key), ("values", Set::Number), ("", Set::Text)]
         .map(|(name, set)| Head(name.into(), set));
@@ -156,10 +158,10 @@ fn figures(swept: &Swept) -> Markup {
     html! {
         div.figures {
             @for figure in &swept.figures {
+                @let name = rows::figure_name(swept, &figure.stem);
                 figure {
-                    img src={ "data:image/svg+xml;base64," (encoded(&figure.svg)) }
-                        alt={ "Figure: " (rows::name_of(&figure.stem)) };
-                    figcaption { (rows::name_of(&figure.stem)) }
+                    img src={ "data:image/svg+xml;base64," (encoded(&figure.svg)) } alt={ "Figure: " (name) };
+                    figcaption { (name) }
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! What a sweep has written, read for its page: the files that tell of all its runs, whatever version wrote them.
 
+use super::labels::Labels;
 use crate::caution::is_older_caution;
 use crate::columns::{Column, Table, Values};
 use crate::csv::records;
@@ -69,6 +70,8 @@ pub(crate) struct Swept {
     pub first: Option<RunResult>,
     /// The sweep's own file.
     pub file: String,
+    /// What that calls things.
+    pub labels: Labels,
 }
 
 impl Swept {
@@ -105,7 +108,8 @@ impl Swept {
         let varies = |column: &&Column| {
             (1..column.values.len()).any(|row| column.values.text(row) != column.values.text(0))
         };
-        let varied = between.iter().filter(varies).map(|column| column.name.clone().into_owned()).collect();
+        let varied: Vec<String> =
+            between.iter().filter(varies).map(|column| column.name.clone().into_owned()).collect();
         let problems = folder.join("problems.json");
         let told = match problems.is_file() {
             true => serde_json::from_str(&text_of(&problems)?)
@@ -116,16 +120,18 @@ impl Swept {
         let absolute = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = absolute.file_name().map_or("sweep".into(), |name| name.to_string_lossy().into_owned());
         let file = folder.join(Self::FILE_NAME);
+        let file = if file.is_file() { text_of(&file)? } else { String::new() };
         Ok(Swept {
             name,
             folder: folder.to_owned(),
+            labels: Labels::of(&file, &varied, &table),
             varied,
             knows_problems: table.values("problems").is_some(),
             told,
             figures,
             figures_left,
             first: first(folder, &table),
-            file: if file.is_file() { text_of(&file)? } else { String::new() },
+            file,
             table,
         })
     }
@@ -133,6 +139,11 @@ impl Swept {
     /// The words of a column in a row; empty where there is no such column.
     pub fn word(&self, column: &str, row: usize) -> String {
         self.table.values(column).map_or_else(String::new, |values| values.text(row))
+    }
+
+    /// What is shown for the value of a varied key in a row.
+    pub fn shown(&self, key: &str, row: usize) -> String {
+        self.labels.value(key, &self.word(key, row)).to_owned()
     }
 
     /// The remarks on a run that change how its numbers are read; empty if there are none.

@@ -46,7 +46,8 @@ pub(super) fn metrics(swept: &Swept) -> Vec<Metric> {
     let of = |key: &str| {
         let values = swept.table.values(key)?;
         let values: Vec<Option<f64>> = (0..swept.table.rows()).map(|row| values.number(row)).collect();
-        let (name, show) = told_as(key).unwrap_or_else(|| (name_of(key), digits as Show));
+        let (told, show) = told_as(key).unwrap_or_else(|| (name_of(key), digits as Show));
+        let name = swept.labels.get(key).map_or(told, str::to_owned);
         values.iter().any(Option::is_some).then_some(Metric { name, show, values })
     };
     keys.into_iter().filter_map(of).collect()
@@ -62,8 +63,27 @@ pub(super) fn name_of(key: &str) -> String {
     key.replace('_', " ")
 }
 
+/// What a figure shows: a metric, or its differences to the sweep's baseline.
+pub(super) fn figure_name(swept: &Swept, of: &str) -> String {
+    let (metric, what) = match of.strip_suffix(DIFFERENCE) {
+        Some(metric) => (metric, ": difference to the baseline"),
+        None => (of, ""),
+    };
+    let mut keys = swept.table.columns().iter().map(|column| &*column.name);
+    let label = keys.find(|key| stem(key) == metric).and_then(|key| swept.labels.get(key));
+    label.map_or_else(|| name_of(metric), str::to_owned) + what
+}
+
+/// What stands behind the name of a metric in that of the figure of its differences.
+const DIFFERENCE: &str = ".difference";
+
+/// What a key that varies is called: as the sweep's file says, or in short.
+pub(super) fn called(swept: &Swept, key: &str) -> String {
+    swept.labels.get(key).map_or_else(|| short(key, &swept.varied), str::to_owned)
+}
+
 /// The last part of a key, or what a policy is for; the whole of it where several would be the same.
-pub(super) fn short(key: &str, all: &[String]) -> String {
+fn short(key: &str, all: &[String]) -> String {
     fn last(key: &str) -> &str {
         let key = key.strip_suffix(".policy").unwrap_or(key);
         key.rsplit('.').next().unwrap_or(key)
@@ -100,7 +120,7 @@ impl Point {
     pub fn label(&self, swept: &Swept) -> String {
         let pairs = swept.varied.iter().zip(&self.values);
         pairs
-            .map(|(key, value)| format!("{} {value}", short(key, &swept.varied)))
+            .map(|(key, value)| format!("{} {}", called(swept, key), swept.labels.value(key, value)))
             .collect::<Vec<_>>()
             .join(", ")
     }
@@ -196,6 +216,13 @@ fn text_cell(text: &str) -> Cell {
     Cell { shown: html! { (text) }, by: text.to_owned() }
 }
 
+/// A value of a key that varies: numbers are sorted by their size, whatever they are called.
+fn value_cell(swept: &Swept, key: &str, value: &str) -> Cell {
+    let shown = swept.labels.value(key, value);
+    let by = if is_number(swept, key) { value } else { shown };
+    Cell { shown: html! { (shown) }, by: by.to_owned() }
+}
+
 fn verdict(light: Light, words: &str) -> Cell {
     let words = if words.is_empty() { light.name() } else { words };
     Cell { shown: html! { (light.lamp()) " " (words) }, by: words.to_owned() }
@@ -210,11 +237,12 @@ fn is_number(swept: &Swept, key: &str) -> bool {
 pub(super) fn of_points(swept: &Swept, metrics: &[Metric], points: &[Point]) -> Markup {
     let keys = &swept.varied;
     let mut columns: Vec<Column> =
-        keys.iter().map(|key| column(&short(key, keys), is_number(swept, key), true)).collect();
+        keys.iter().map(|key| column(&called(swept, key), is_number(swept, key), true)).collect();
     columns.extend([column("runs", true, false), column("verdict", false, true)]);
     columns.extend(metrics.iter().map(|metric| column(&metric.name, true, false)));
     let line = |point: &Point| {
-        let mut cells: Vec<Cell> = point.values.iter().map(|value| text_cell(value)).collect();
+        let mut cells: Vec<Cell> =
+            keys.iter().zip(&point.values).map(|(key, value)| value_cell(swept, key, value)).collect();
         cells.push(text_cell(&point.rows.len().to_string()));
         let all = point.rows.len();
         let words = point.problems.iter().map(|(name, number)| match *number == all {
@@ -245,7 +273,7 @@ pub(super) fn of_runs(swept: &Swept, metrics: &[Metric], beside: Option<&Path>) 
     let keys = &swept.varied;
     let has_repeats = (0..swept.table.rows()).any(|row| swept.word("repeat", row) != "0");
     let mut columns = vec![column("run", false, false)];
-    columns.extend(keys.iter().map(|key| column(&short(key, keys), is_number(swept, key), true)));
+    columns.extend(keys.iter().map(|key| column(&called(swept, key), is_number(swept, key), true)));
     if has_repeats {
         columns.push(column("repeat", true, true));
     }
@@ -258,7 +286,7 @@ pub(super) fn of_runs(swept: &Swept, metrics: &[Metric], beside: Option<&Path>) 
             None => html! { (id) },
         };
         let mut cells = vec![Cell { shown: html! { span.mono { (shown) } }, by: id }];
-        cells.extend(keys.iter().map(|key| text_cell(&swept.word(key, row))));
+        cells.extend(keys.iter().map(|key| value_cell(swept, key, &swept.word(key, row))));
         if has_repeats {
             cells.push(text_cell(&swept.word("repeat", row)));
         }
