@@ -1,7 +1,9 @@
 //! Flags that describe a workload: a trace and what is to be done with it, or a generator.
 
 use clap::Args;
+use lab::job::with_path;
 use ssd::config::{Layer, Value};
+use std::path::Path;
 use workload::{SECTOR_BYTES, Spec, SyntheticSpec, TraceSpec};
 
 use crate::failure::Failure;
@@ -215,19 +217,51 @@ impl ReplayArgs {
 }
 
 impl SyntheticArgs {
+    /// The flags that were given.
+    fn given(&self) -> Vec<&'static str> {
+        let flags = [
+            ("--synthetic", self.synthetic.is_some()),
+            ("--workload", self.workload.is_some()),
+            ("--requests", self.requests.is_some()),
+            ("--read-percent", self.read_percent.is_some()),
+            ("--size", self.request_size().is_some()),
+            ("--zipf", self.zipf.is_some()),
+            ("--zipf-theta", self.zipf_theta.is_some()),
+            ("--footprint", self.footprint.is_some()),
+            ("--rate", self.rate.is_some()),
+        ];
+        flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect()
+    }
+
     /// Whether any of the flags was given.
     pub fn any(&self) -> bool {
-        let flags = [
-            &self.synthetic,
-            &self.workload,
-            &self.requests,
-            &self.read_percent,
-            &self.zipf,
-            &self.zipf_theta,
-            &self.footprint,
-            &self.rate,
-        ];
-        self.request_size().is_some() || flags.into_iter().any(Option::is_some)
+        !self.given().is_empty()
+    }
+
+    /// What to say of the flags beside a file that is a workload: which they are, and what does the same to a file.
+    /// `is_run` tells whether it is run, or only looked at.
+    pub fn refused_beside(&self, file: &Path, is_run: bool) -> Failure {
+        let spec = with_path(None, file);
+        let is_trace = matches!(spec, Spec::Trace(_));
+        let what = match spec {
+            Spec::Fio(_) => "a job file",
+            Spec::Capture(_) => "a capture",
+            _ => "a trace",
+        };
+        let given = self.given();
+        let mut ways = Vec::new();
+        if given.contains(&"--requests") {
+            ways.extend(is_trace.then_some("--first N keeps its first N requests"));
+            ways.extend(is_run.then_some("--set run.requests=N ends the run after N"));
+        }
+        if given.contains(&"--rate") && is_trace && is_run {
+            ways.push("--speed-up X divides its times");
+        }
+        let ways: String = ways.into_iter().map(|way| format!("; {way}")).collect();
+        let (file, flags) = (file.display(), given.join(", "));
+        Failure::usage(format!(
+            "both {what} ({file}) and a generated workload ({flags}); allowed: one of the two{ways}"
+        ))
     }
 
     /// What `--size` says of requests.

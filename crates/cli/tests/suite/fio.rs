@@ -46,6 +46,9 @@ fn mistakes_in_a_job_file_are_told_with_their_place() {
     wordline(&["run", &named]).fails(2, &["named.txt:2: size: found no size", "filename=/dev/"]);
     let job = file(&folder, "right.fio", "[a]\nsize=1m\nruntime=2\ntime_based\n");
     wordline(&["run", &job, "--depth", "4"]).fails(2, &["--depth", "iodepth"]);
+    // What is said to try instead is what a job file takes.
+    let both = wordline(&["run", &job, "--requests", "4"]);
+    both.fails(2, &["both a job file", "(--requests)", "--set run.requests=N"]);
     wordline(&["run", &job, "--copies", "2"]).fails(2, &["copies", "belongs to"]);
     let functional = ["run", &job, "--precondition", "none", "--set", "run.executor=functional"];
     wordline(&functional).fails(2, &["run.executor", "job a ends by time"]);

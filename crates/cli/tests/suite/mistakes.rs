@@ -211,7 +211,19 @@ const SETTINGS: &[Mistake] = &[
         "a trace and a generator",
         &["run", "t.csv", "--requests", "10"],
         2,
-        &["both a trace (t.csv)", "one of the two"],
+        &["both a trace (t.csv)", "(--requests)", "one of the two", "--first N", "--set run.requests=N"],
+    ),
+    (
+        "a trace looked at and a generator",
+        &["trace", "t.csv", "--requests", "10", "--zipf", "80/20"],
+        2,
+        &["both a trace (t.csv)", "(--requests, --zipf)", "--first N"],
+    ),
+    (
+        "a trace at a rate",
+        &["run", "t.csv", "--rate", "1000"],
+        2,
+        &["both a trace (t.csv)", "(--rate)", "--speed-up X"],
     ),
     (
         "a profile misspelt",

@@ -270,10 +270,7 @@ impl Run {
         let has_depth = self.measurement.closed.is_some() && !self.measurement.precondition_only;
         let is_generated = self.synthetic.any() || (has_depth && trace.is_none() && configured.is_none());
         let mut spec = match (trace, is_generated) {
-            (Some(path), true) => {
-                let both = format!("both a trace ({}) and a generated workload", path.display());
-                return Err(Failure::usage(format!("{both}; allowed: one of the two")));
-            }
+            (Some(path), true) => return Err(self.synthetic.refused_beside(path, true)),
             (Some(path), false) => with_path(configured, path),
             (None, true) => self.synthetic.start(configured)?,
             (None, false) => match configured {

@@ -77,9 +77,7 @@ impl Input {
         let mut spec = match (&self.file, self.synthetic.any()) {
             (Some(file), false) => with_path(None, file),
             (None, true) => self.synthetic.start(None)?,
-            (Some(_), true) => {
-                return Err(Failure::usage("both a trace and a generated workload; allowed: one of the two"));
-            }
+            (Some(file), true) => return Err(self.synthetic.refused_beside(file, false)),
             (None, false) => {
                 let message = "no workload: name a trace, or --workload NAME, or --synthetic PATTERN";
                 return Err(Failure::usage(message));
