@@ -1,5 +1,6 @@
 //! A browser that nobody sees, driven as the W3C's WebDriver says, for pages that we write.
 
+use crate::program::{folder, root};
 use base64::Engine;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -8,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 /// What is missing where there is no browser, and how to get it.
 const MISSING: &str =
-    "no chromedriver to look at pages with; Debian and Ubuntu: apt-get install chromium chromium-driver";
+    "no chromedriver to look at pages with; Debian: apt-get install chromium chromium-driver";
 
 /// Where screenshots go: `target/screenshots`.
 fn screenshots() -> PathBuf {
@@ -207,4 +208,66 @@ fn ask(address: &str, body: &Value) -> Value {
     let value: Value = answer.body_mut().read_json().expect("JSON");
     assert!(answer.status().is_success(), "{address}: {value}");
     value["value"].clone()
+}
+
+/// Runs `scripts/browser.sh` where there are only these programs (name and script), as a user of that number.
+#[cfg(unix)]
+fn browser_script(name: &str, user: u32, programs: &[(&str, &str)]) -> (Option<i32>, String, String) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder(&format!("browser-script-{name}"));
+    let program = |name: &str, text: &str| {
+        let program = path.join(name);
+        std::fs::write(&program, format!("#!/bin/bash\n{text}\n")).expect("written");
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("made a program");
+    };
+    program("id", &format!("echo {user}"));
+    programs.iter().for_each(|(name, text)| program(name, text));
+    let script = root().join("scripts/browser.sh");
+    let done = Command::new("/bin/bash").arg(script).current_dir(&path).env("PATH", &path).output();
+    let done = done.expect("there is a shell");
+    let asked = std::fs::read_to_string(path.join("asked")).unwrap_or_default();
+    (done.status.code(), asked, String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+#[cfg(unix)]
+#[test]
+fn the_script_for_the_browser_installs_what_is_missing_and_checks_that_it_is_there() {
+    const NOTHING: &str = "exit 0";
+    const MAKE: &str = "for name in chromium chromedriver; do echo > $name; /bin/chmod +x $name; done";
+    let fetch = |install: &str| {
+        format!("echo \"$*\" >> asked\ncase \"$*\" in *update*) echo > lists;; *) {install};; esac")
+    };
+    let install = "-o DPkg::Lock::Timeout=120 install -y --no-install-recommends chromium chromium-driver\n";
+    let update = "-o DPkg::Lock::Timeout=120 update\n";
+    let both = [("chromedriver", NOTHING), ("google-chrome", NOTHING)];
+    assert_eq!(browser_script("both", 0, &both).0, Some(0), "nothing to do, and nothing asked for");
+    // A driver without a browser is not enough.
+    let at_once = fetch(MAKE);
+    for (name, there) in [("none", &[][..]), ("driver", &both[..1]), ("browser", &both[1..])] {
+        let programs = [there, &[("apt-get", at_once.as_str())]].concat();
+        let (code, asked, said) = browser_script(name, 0, &programs);
+        assert_eq!((code, asked.as_str()), (Some(0), install), "{name}: {said}");
+        let (code, asked, said) = browser_script(&format!("{name}-user"), 1000, &programs);
+        assert_eq!((code, asked.as_str()), (Some(1), ""), "{name}: only the superuser installs");
+        assert!(
+            said.contains("apt-get install chromium chromium-driver") && said.contains("elsewhere"),
+            "{said}"
+        );
+    }
+    let told = |name: &str, install: &str| browser_script(name, 0, &[("apt-get", &fetch(install))]);
+    let (code, asked, said) = told("old-lists", &format!("[ -e lists ] || exit 100; {MAKE}"));
+    assert_eq!((code, asked), (Some(0), format!("{install}{update}{install}")), "{said}");
+    let (code, asked, said) = told("no-such-package", "echo 'E: Unable to locate package' >&2; exit 100");
+    assert_eq!((code, asked), (Some(1), format!("{install}{update}{install}")), "{said}");
+    assert!(said.contains("Unable to locate") && said.contains("no chromedriver with a browser"), "{said}");
+    // Lists that cannot be fetched as a whole may do.
+    let broken = format!(
+        "echo \"$*\" >> asked\ncase \"$*\" in *update*) echo > lists; exit 100;; *) \
+                          [ -e lists ] || exit 100; {MAKE};; esac"
+    );
+    assert_eq!(browser_script("some-lists", 0, &[("apt-get", &broken)]).0, Some(0));
+    let (code, _, said) = told("another-package", NOTHING);
+    assert!(code == Some(1) && said.contains("no chromedriver with a browser"), "{said}");
+    let (code, _, said) = browser_script("no-apt", 0, &[]);
+    assert!(code == Some(1) && said.contains("of the same version"), "{said}");
 }
