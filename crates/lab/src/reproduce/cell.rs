@@ -68,6 +68,9 @@ pub struct Cell {
     /// Standard deviations over the seeds, by name; none for one seed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spread: BTreeMap<String, f64>,
+    /// Names of the reasons not to take its numbers as they stand, of all seeds together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
     /// The whole result, of the first seed.
     pub result: RunResult,
 }
@@ -487,7 +490,8 @@ impl Job {
         (result.cpu_seconds, result.wall_seconds, result.preconditioning.cpu_seconds) = (0.0, 0.0, 0.0);
         (result.requests_per_cpu_second, result.peak_rss_bytes) = (None, None);
         let (identity, seeds) = (self.identity.clone(), vec![self.seed]);
-        Ok(Cell { identity, place, metrics, seeds, spread: BTreeMap::new(), result })
+        let problems = result.problems.iter().map(|problem| problem.name.clone()).collect();
+        Ok(Cell { identity, place, metrics, seeds, spread: BTreeMap::new(), problems, result })
     }
 
     /// The result of a run that ended as it should.

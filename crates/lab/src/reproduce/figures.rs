@@ -11,7 +11,8 @@ use crate::plot::font::text_width;
 use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
 use crate::plot::grouped::{Group, grouped};
 use crate::plot::picture::Anchor;
-use crate::plot::{FILLED, HEIGHT, Line, Lines, Plot, colour, shows, steps};
+use crate::plot::{FILLED, HEIGHT, Line, Lines, Measured, Plot, colour, shows, steps};
+use crate::problem::letters;
 use crate::result::Distribution;
 
 impl Outcome {
@@ -68,6 +69,16 @@ struct Shown<'a> {
     phase: &'a str,
 }
 
+/// A point of a curve, and what must be known of it.
+type Point = ((f64, f64), Measured);
+
+/// A curve through points. What must be known of them is told with its numbers if any of their runs has problems.
+fn curve(name: &str, points: impl Iterator<Item = Point>) -> Line {
+    let (points, measured): (Vec<(f64, f64)>, Vec<Measured>) = points.unzip();
+    let is_doubtful = measured.iter().any(|point| !point.problems.is_empty());
+    Line { measured: if is_doubtful { measured } else { Vec::new() }, ..Line::new(name, points) }
+}
+
 impl Shown<'_> {
     fn stem(&self, workload: &str) -> String {
         let parts = [&self.figure.name, self.age, workload];
@@ -116,6 +127,29 @@ impl Shown<'_> {
         (other > 0.0).then(|| own / other)
     }
 
+    /// Letters of the problems of the run that a value is of, and of the one that it is held over.
+    fn problems(&self, technique: &str, workload: &str) -> String {
+        self.problems_of(technique, &[workload])
+    }
+
+    /// The same of several workloads together.
+    fn problems_of<S: AsRef<str>>(&self, technique: &str, workloads: &[S]) -> String {
+        let cells = workloads.iter().flat_map(|workload| {
+            [technique, &self.figure.against]
+                .into_iter()
+                .filter_map(|name| self.cell(name, workload.as_ref()))
+        });
+        letters(cells.flat_map(|cell| &cell.problems).map(String::as_str))
+    }
+
+    /// A point of a curve, and what must be known of it.
+    fn point(&self, metric: &str, (technique, workload): (&str, &str), x: f64) -> Option<Point> {
+        let y = self.value(metric, technique, workload)?;
+        let runs = self.cell(technique, workload)?.seeds.len();
+        let problems = self.problems(technique, workload);
+        Some(((x, y), Measured { half_width: None, runs, problems }))
+    }
+
     /// What that is, on an axis and as the name of a column.
     fn up(&self, metric: &str) -> (String, String) {
         let found = metrics::metric(metric);
@@ -141,8 +175,8 @@ impl Shown<'_> {
         let mut places: Vec<(f64, &str)> = workloads.iter().filter_map(at).collect();
         places.sort_by(|a, b| a.0.total_cmp(&b.0));
         let line = |(name, label): &(&str, &str)| {
-            let points = places.iter().filter_map(|(x, at)| Some((*x, self.value(metric, name, at)?)));
-            Line::new(*label, points.collect())
+            let points = places.iter().filter_map(|(x, at)| self.point(metric, (name, at), *x));
+            curve(label, points)
         };
         let lines: Vec<Line> = self.techniques().iter().map(line).collect();
         Lines { up: &self.up(metric).0, across: &self.figure.across, lines: &lines }.plot()
@@ -156,14 +190,14 @@ impl Shown<'_> {
             for (technique, label) in &techniques {
                 let at = |phase: &String| {
                     let shown = Shown { phase, ..*self };
-                    Some((study.across(phase)?, shown.value(metric, technique, workload)?))
+                    shown.point(metric, (technique, workload), study.across(phase)?)
                 };
                 let name = match (techniques.len(), workloads.len()) {
                     (_, 1) => (*label).to_owned(),
                     (1, _) => self.label(workload),
                     _ => format!("{}, {label}", self.label(workload)),
                 };
-                lines.push(Line::new(name, study.measured.iter().filter_map(at).collect()));
+                lines.push(curve(&name, study.measured.iter().filter_map(at)));
             }
         }
         lines.retain(|line| !line.points.is_empty());
@@ -187,11 +221,14 @@ impl Shown<'_> {
         groups.push(Group { name: "mean".to_owned(), bars: means, half_widths: Vec::new() });
         let (up, column) = self.up(metric);
         let names: Vec<&str> = techniques.iter().map(|(_, label)| *label).collect();
-        let mut data = Csv::new(&["workload", "technique", &column]);
-        for group in &groups {
-            for (name, value) in names.iter().zip(&group.bars) {
+        let mut data = Csv::new(&["workload", "technique", &column, "problems"]);
+        for (at, group) in groups.iter().enumerate() {
+            for ((name, label), value) in techniques.iter().zip(&group.bars) {
                 let Some(value) = value else { continue };
-                data.row(&[&group.name, *name, &value.to_string()]);
+                // A mean has those of all that it is the mean of.
+                let of = workloads.get(at).map_or(workloads, std::slice::from_ref);
+                let problems = self.problems_of(name, of);
+                data.row(&[&group.name, *label, &value.to_string(), &problems]);
             }
         }
         let measured = groups[..workloads.len()].iter().flat_map(|group| &group.bars).flatten();
@@ -207,10 +244,12 @@ impl Shown<'_> {
             .filter_map(|(name, label)| Some((*label, &self.cell(name, workload)?.result.latency_ns.read)))
             .filter(|(_, spread)| spread.count > 0)
             .collect();
-        let mut data = Csv::new(&["technique", "percent", "latency_ns"]);
-        for (label, spread) in &curves {
+        let mut data = Csv::new(&["technique", "percent", "latency_ns", "problems"]);
+        for (name, label) in &techniques {
+            let Some((_, spread)) = curves.iter().find(|(other, _)| other == label) else { continue };
+            let problems = self.problems(name, workload);
             for (percent, ns) in steps(spread) {
-                data.row(&[*label, &percent.to_string(), &ns.to_string()]);
+                data.row(&[*label, &percent.to_string(), &ns.to_string(), &problems]);
             }
         }
         let times = Times::around(curves.iter().map(|(_, spread)| *spread));
@@ -251,7 +290,7 @@ impl Shown<'_> {
     /// Parts of a whole in percent, a stacked bar for each workload and technique.
     fn shares(&self, parts: &[String], workloads: &[String]) -> Plot {
         let techniques = self.techniques();
-        let mut data = Csv::new(&["workload", "technique", "part", "share"]);
+        let mut data = Csv::new(&["workload", "technique", "part", "share", "problems"]);
         let mut bars = Vec::new();
         for (at, workload) in workloads.iter().enumerate() {
             for (number, (name, label)) in techniques.iter().enumerate() {
@@ -261,7 +300,8 @@ impl Shown<'_> {
                 let share = |part| if all > 0.0 { value(part) / all } else { 0.0 };
                 let shares: Vec<f64> = parts.iter().map(share).collect();
                 for (part, share) in parts.iter().zip(&shares) {
-                    data.row(&[&self.label(workload), *label, part, &share.to_string()]);
+                    let problems = self.problems(name, workload);
+                    data.row(&[&self.label(workload), *label, part, &share.to_string(), &problems]);
                 }
                 bars.push((at, number, shares));
             }

@@ -4,6 +4,8 @@ use super::beside;
 use super::verdict::{Finding, Measured};
 use super::{Basis, Cell, Outcome, Verdict};
 use crate::number::digits;
+use crate::problem::{legend, letters, marked};
+use crate::problems::tally_names;
 use crate::table::grid;
 use std::fmt::Write as _;
 
@@ -108,6 +110,7 @@ impl Outcome {
             let _ = write!(text, ", {} of them from before", self.resumed);
         }
         let _ = writeln!(text, "\nmet by basis: {}", self.by_basis());
+        text.push_str(&doubtful(&self.cells));
         text.push_str(&beside::table(&self.cells));
         text.push_str(&beside::less(&self.cells));
         for name in &self.skipped {
@@ -145,6 +148,29 @@ impl Outcome {
         text
     }
 }
+
+/// How many runs have problems and which these are, marked as in the tables of sweeps; nothing if none has.
+fn doubtful(cells: &[Cell]) -> String {
+    let names: Vec<Vec<&str>> =
+        cells.iter().map(|cell| cell.problems.iter().map(String::as_str).collect()).collect();
+    let Some(told) = tally_names(&names) else { return String::new() };
+    let mut text = format!("\nproblems: {told}\n");
+    let marks = names.iter().map(|names| letters(names.iter().copied()));
+    let marked_cells = cells.iter().zip(marks).filter(|(_, marks)| !marks.is_empty());
+    for (cell, marks) in marked_cells.clone().take(DOUBTFUL_SHOWN) {
+        let _ = writeln!(text, "  {}", marked(cell.place.name(), &marks));
+    }
+    let more = marked_cells.clone().count().saturating_sub(DOUBTFUL_SHOWN);
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} more: `problems` in results.toml");
+    }
+    let all: Vec<String> = marked_cells.map(|(_, marks)| marks).collect();
+    let _ = writeln!(text, "{}", legend(all.iter().map(String::as_str)).unwrap_or_default());
+    text
+}
+
+/// Runs with problems that the table lists.
+const DOUBTFUL_SHOWN: usize = 12;
 
 pub(super) fn finding_toml(text: &mut String, finding: &Finding) {
     let claim = &finding.claim;
@@ -192,6 +218,9 @@ fn cell_toml(text: &mut String, cell: &Cell) {
         let _ = writeln!(text, "seeds = {:?}", cell.seeds);
     }
     let _ = writeln!(text, "requests = {}", cell.result.requests_measured);
+    if !cell.problems.is_empty() {
+        let _ = writeln!(text, "problems = {:?}", cell.problems);
+    }
     // The keys of counters have dots.
     let quoted = |name: &str| if name.contains('.') { format!("{name:?}") } else { name.to_owned() };
     for (key, values) in [("metrics", &cell.metrics), ("spread", &cell.spread)] {

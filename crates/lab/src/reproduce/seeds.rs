@@ -4,6 +4,7 @@ use super::cell::Cell;
 use super::claims::Claim;
 use super::experiment::Experiment;
 use super::verdict::{self, Finding, Measured, Runs};
+use crate::problem::MARKS;
 use std::collections::BTreeMap;
 
 /// Mean and standard deviation (of a sample) of values; of one value without the latter.
@@ -34,6 +35,8 @@ fn mean(group: &[&Cell]) -> Cell {
         return cell;
     }
     cell.seeds = group.iter().flat_map(|run| run.seeds.iter().copied()).collect();
+    let has = |name: &str| group.iter().any(|run| run.problems.iter().any(|problem| problem == name));
+    cell.problems = MARKS.iter().map(|(name, ..)| (*name).to_owned()).filter(|name| has(name)).collect();
     cell.metrics.clear();
     for name in group[0].metrics.keys() {
         let values: Option<Vec<f64>> = group.iter().map(|run| run.metrics.get(name).copied()).collect();

@@ -55,6 +55,7 @@ fn cell(walk: &Walk<'_>) -> Result<(Place, BTreeMap<String, f64>), PaperError> {
         phase: walk.text("phase")?.unwrap_or_default(),
     };
     walk.whole("requests")?;
+    walk.texts("problems")?;
     walk.wholes("seeds")?;
     walk.table("spread", Walk::all_numbers)?;
     let metrics = walk.table("metrics", Walk::all_numbers)?.unwrap_or_default();

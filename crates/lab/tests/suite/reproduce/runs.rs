@@ -1,7 +1,7 @@
 //! A small paper, run: the same whatever the number of threads, and never twice what is finished.
 
 use crate::reproduce::{CLAIMS, EXPERIMENT, paper};
-use lab::reproduce::{Measured, Options, Outcome, Paper};
+use lab::reproduce::{Cell, Measured, Options, Outcome, Paper};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -206,4 +206,48 @@ fn quick_runs_are_held_to_their_expectations() {
     let what: Vec<String> =
         paper.check(&outcome).expect("a file").into_iter().map(|drift| drift.what).collect();
     assert_eq!(what, ["copies-early-even-young: pages_copied", "copies-gone-even-old", "claim fewer"]);
+}
+
+/// The numbers of the figure at the greater age.
+fn csv(outcome: &Outcome, paper: &Paper) -> String {
+    let plots = outcome.plots(&paper.experiment);
+    plots.iter().find(|(stem, _)| stem == "copies-old").expect("a plot").1.csv().to_owned()
+}
+
+/// As the tables and figures of a sweep.
+#[test]
+fn runs_with_problems_are_marked_in_tables_figures_and_results() {
+    let paper = load("problems", &whole());
+    let mut outcome = run(&paper, &options(&paper.folder));
+    let files = |outcome: &Outcome| (outcome.table(), outcome.toml(None), csv(outcome, &paper));
+    let (table, results, figure) = files(&outcome);
+    assert!(!table.contains("problems") && !results.contains("problems ="), "{table}");
+    let column =
+        |csv: &str| csv.lines().map(|line| line.rsplit(',').next().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(column(&figure), ["problems", "", "", "", ""]);
+    let set = |outcome: &mut Outcome, technique: &str, problems: &[&str]| {
+        let is_it = |cell: &&mut Cell| cell.place.technique == technique && cell.place.age == "old";
+        let cell = outcome.cells.iter_mut().find(is_it).expect("a cell");
+        cell.problems = problems.iter().map(|name| (*name).to_owned()).collect();
+    };
+    set(&mut outcome, "late", &["overloaded", "several_regimes"]);
+    let (table, results, figure) = files(&outcome);
+    for told in [
+        "problems: 1 of 4 overloaded, 1 of several regimes",
+        "(or)\n",
+        "(o) overloaded, (r) of several regimes",
+    ] {
+        assert!(table.contains(told), "{told}: {table}");
+    }
+    assert_eq!(results.matches("problems = [\"overloaded\", \"several_regimes\"]").count(), 1, "{results}");
+    // Bars over another technique's are as doubtful as either; the means, as all that they are of.
+    assert_eq!(column(&figure), ["problems", "", "or", "", "or"]);
+    set(&mut outcome, "late", &[]);
+    set(&mut outcome, "early", &["overloaded"]);
+    assert_eq!(column(&files(&outcome).2), ["problems", "o", "o", "o", "o"]);
+    // Results with problems are read as others are.
+    std::fs::write(paper.folder.join("results.toml"), &results).expect("written");
+    let judged =
+        paper.judged_anew("results.toml").unwrap_or_else(|error| panic!("{error}")).expect("results");
+    assert!(judged.anew.contains("problems = [\"overloaded\", \"several_regimes\"]"), "{}", judged.anew);
 }
