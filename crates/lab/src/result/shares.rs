@@ -49,7 +49,7 @@ pub struct ShareLatencies {
     pub read: Distribution,
     /// Writes.
     pub write: Distribution,
-    /// Trims. Results from before version 0.2.0 do not tell them.
+    /// Trims; results of earlier versions do not tell them.
     #[serde(default)]
     pub trim: Distribution,
     /// Flushes; likewise.
