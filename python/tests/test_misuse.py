@@ -249,8 +249,8 @@ def wide() -> object:
 
 @pytest.mark.parametrize(
     "value",
-    [cyclic(dict), cyclic(list), deep(20_000, dict), deep(20_000, list), wide()],
-    ids=["cyclic dict", "cyclic list", "deep dict", "deep list", "wide list"],
+    [cyclic(dict), cyclic(list), deep(20_000, dict), deep(20_000, list), wide(), [["a" * (17 << 20)], [1]]],
+    ids=["cyclic dict", "cyclic list", "deep dict", "deep list", "wide list", "long text"],
 )
 def test_what_has_no_end_is_refused_wherever_it_is_given(value: Any) -> None:
     drive = small()
@@ -274,6 +274,18 @@ def test_what_has_no_end_is_refused_wherever_it_is_given(value: Any) -> None:
         assert len(str(raised.value)) < 2_000
     # It was in no way of the drive.
     assert drive.run(LOAD, **EMPTY)["requests_served"] == 1_000
+
+
+def test_a_list_may_hold_one_value_many_times() -> None:
+    key = "nand.timing.t_read_us"
+    for values in ([50.5, 50.5, 50.5], [50.5, 50.5, 60.25], [60.25, 50.5, 50.5]):
+        same = {value: value for value in values}
+        configs = {wordline.Drive.preset("client_tlc", {key: [of(value) for value in values]}).config for of in (same.get, lambda value: value + 0.0)}
+        assert len(configs) == 1 and f"t_read_us = {values}" in configs.pop()
+    row = [1, 5]
+    for rows in ([row, row, [3, 7]], [row, [1, 5], [3, 7]]):
+        with pytest.raises(wordline.ConfigError, match=r"gray_code=\[\[1, 5\], \[1, 5\], \[3, 7\]\]"):
+            wordline.Drive.preset("client_tlc", {"nand.cell.gray_code": rows})
 
 
 def test_deep_texts_are_refused() -> None:

@@ -6,6 +6,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use ssd::config::{Layer, Value};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Levels of dicts and lists that a value may have. What contains itself has no end of them.
@@ -40,9 +41,20 @@ fn write(value: &Bound<'_, PyAny>, levels: usize, to: &mut String) -> PyResult<(
     } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         let levels = deeper(levels, to.len())?;
         to.push('[');
+        let mut last: Option<(Bound<'_, PyAny>, Range<usize>)> = None;
         for (at, item) in value.try_iter()?.enumerate() {
+            let item = item?;
             separate(to, at);
-            write(&item?, levels, to)?;
+            let begin = to.len();
+            match &last {
+                // What holds another many times is told by its letters, not by reading it as many times.
+                Some((before, letters)) if before.is(&item) => {
+                    within(begin + letters.len())?;
+                    to.extend_from_within(letters.clone());
+                }
+                _ => write(&item, levels, to)?,
+            }
+            last = Some((item, begin..to.len()));
         }
         to.push(']');
     } else {
@@ -53,16 +65,22 @@ fn write(value: &Bound<'_, PyAny>, levels: usize, to: &mut String) -> PyResult<(
 
 /// The levels that are left inside a dict or a list.
 fn deeper(levels: usize, letters: usize) -> PyResult<usize> {
-    if letters > LETTERS_MAX {
-        let found = format!("more than {LETTERS_MAX} letters, as a configuration would have them");
-        return Err(ConfigError::new_err(format!("found {found}, allowed: fewer")));
-    }
+    within(letters)?;
     levels.checked_sub(1).ok_or_else(|| {
         ConfigError::new_err(format!(
             "found dicts and lists inside each other, {LEVELS_MAX} levels and more, or one that contains itself; \
              allowed: up to {LEVELS_MAX} levels"
         ))
     })
+}
+
+/// That a value takes no more letters than it may.
+fn within(letters: usize) -> PyResult<()> {
+    if letters > LETTERS_MAX {
+        let found = format!("more than {LETTERS_MAX} letters, as a configuration would have them");
+        return Err(ConfigError::new_err(format!("found {found}, allowed: fewer")));
+    }
+    Ok(())
 }
 
 /// A number, or yes or no. What counts as one in Python does here: those of numpy, too.
