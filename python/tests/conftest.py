@@ -3,8 +3,12 @@
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -58,6 +62,24 @@ def told(*arguments: str) -> dict:
 def traces() -> Path:
     """The project's recorded traces."""
     return Path(__file__).parents[2] / "data"
+
+
+def interrupt(after: float) -> Callable[[], float]:
+    """Ctrl-C in so many seconds; returns what tells how much processor time this process has taken since. Seconds
+    would also count what others do on this machine, so that only half a minute of them is too much."""
+    sent: list[tuple[float, float]] = []
+
+    def send() -> None:
+        sent.append((time.process_time(), time.monotonic()))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def took() -> float:
+        [(processor, clock)] = sent
+        assert time.monotonic() - clock < 30.0
+        return time.process_time() - processor
+
+    threading.Timer(after, send).start()
+    return took
 
 
 def greedy_address() -> tuple[object, int]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 import pytest
-from conftest import SMALL, flat, program
+from conftest import SMALL, flat, interrupt, program
 
 import wordline
 
@@ -331,7 +331,9 @@ def test_a_drive_in_use_keeps_its_function() -> None:
 
     def policy(lane: wordline.Lane) -> int:
         called.append(lane.call)
-        gc.collect()
+        # Not each time: it goes over all that the tests have loaded.
+        if len(called) % 16 == 1:
+            gc.collect()
         return int(numpy.where(lane.eligible, lane.live, 2**32 - 1).argmin())
 
     drive = wordline.Drive.preset("client_tlc", SMALL, policies={"gc_victim": policy})
@@ -345,7 +347,7 @@ def test_a_drive_in_use_keeps_its_function() -> None:
     with pytest.raises(wordline.RunError):
         session.feed({**many(60_000), "sectors": numpy.full(60_000, 64)})
         session.finish()
-    assert before > 0 and len(called) == before + 1
+    assert before > 16 and len(called) == before + 1
 
 
 def test_the_end_of_time_is_no_bug() -> None:
@@ -375,12 +377,11 @@ def test_ctrl_c_ends_arrays_as_it_ends_workloads(way: str) -> None:
     drive = small()
     columns = many(3_000_000)
     begun = drive.run if way == "run" else drive.session(**EMPTY).feed
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    start = time.monotonic()
+    took = interrupt(0.3)
     with pytest.raises(KeyboardInterrupt):
         begun(columns, **(EMPTY if way == "run" else {}))
     # A tenth of a second on a machine that has nothing else to do.
-    assert time.monotonic() - start - 0.3 < 3.0
+    assert took() < 1.0
 
 
 def test_results_are_read_as_dicts_are() -> None:
@@ -391,24 +392,33 @@ def test_results_are_read_as_dicts_are() -> None:
     assert 5 not in result
 
 
-def workers() -> set[int]:
-    """Processes that are workers of sweeps."""
-    found = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
-    return {int(line.split()[0]) for line in found.splitlines() if line.endswith("-m wordline worker")}
+def workers(session: int) -> set[int]:
+    """Workers of sweeps that a session's processes have started, also once those have ended."""
+    found = subprocess.run(["ps", "-eo", "pid=,sid=,args="], capture_output=True, text=True, check=True).stdout
+    lines = [line.split() for line in found.splitlines() if line.endswith("-m wordline worker")]
+    return {int(pid) for pid, sid, *_ in lines if int(sid) == session}
 
 
 def test_ctrl_c_leaves_no_worker_of_a_sweep_behind(tmp_path: Path) -> None:
     sweep = tmp_path / "grid.toml"
     run = '[run]\nfill_percent = 0\noverwrite = "none"\n[workload]\npattern = "uniform"\ncount = 200_000_000\n'
     sweep.write_text(f'preset = "client_tlc"\n{run}[grid]\nrun.depth = [1, 2]\n')
-    before = workers()
-    threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        wordline.sweep(sweep, tmp_path / "out", jobs=2, cache=False)
+    code = f"import wordline; wordline.sweep({str(sweep)!r}, {str(tmp_path / 'out')!r}, jobs=2, cache=False)"
+    # A session of its own: other tests, and other people, have workers too.
+    line = [sys.executable, "-c", code]
+    program = subprocess.Popen(line, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while len(workers(program.pid)) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(workers(program.pid)) == 2
+    time.sleep(0.5)
+    program.send_signal(signal.SIGINT)
+    _, told = program.communicate(timeout=60)
+    assert "KeyboardInterrupt" in told, told
     until = time.monotonic() + 5
-    while workers() - before and time.monotonic() < until:
+    while workers(program.pid) and time.monotonic() < until:
         time.sleep(0.1)
-    left = workers() - before
+    left = workers(program.pid)
     for each in left:
         os.kill(each, signal.SIGKILL)
     assert not left
