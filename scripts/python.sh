@@ -78,8 +78,21 @@ case "${1:-build}" in
     fi
     install
     export PYTHONDONTWRITEBYTECODE=1
-    [ $# -gt 0 ] || set -- --nbmake python/tests python/notebooks
-    exec "$home/bin/pytest" --quiet -p no:cacheprovider "$@"
+    tests() { "$home/bin/pytest" --quiet -p no:cacheprovider "$@"; }
+    if [ $# -gt 0 ]; then
+      tests "$@"
+      exit
+    fi
+    # Side by side: most of the tests keep one processor busy. What sweeps take (the first) is told when both are done.
+    told=$(mktemp)
+    trap 'rm -f "$told"' EXIT
+    sweeps=(python/tests/test_afternoons.py python/tests/test_clusters.py python/tests/test_own_in_sweeps.py)
+    tests --nbmake "${sweeps[@]}" python/notebooks >"$told" 2>&1 &
+    failed=0
+    tests python/tests "${sweeps[@]/#/--ignore=}" || failed=$?
+    wait $! || failed=$?
+    cat "$told"
+    exit "$failed"
     ;;
   wheel)
     ready
