@@ -21,6 +21,21 @@ const RUN: [&str; 12] = [
     "--snapshots",
 ];
 
+/// A drive that is aged at once.
+const QUICK: [&str; 11] = [
+    "run",
+    "--drive",
+    "m64",
+    "--set",
+    "nand.geometry.channels=1",
+    "--set",
+    "nand.geometry.blocks_per_plane=64",
+    "--synthetic",
+    "uniform",
+    "--requests",
+    "100",
+];
+
 #[test]
 fn of_two_runs_at_once_one_ages_the_drive_and_later_ones_find_it() {
     let place = folder("cache");
@@ -74,8 +89,7 @@ fn a_cache_that_is_anybodys_is_not_used_which_is_said_once() {
     std::fs::set_permissions(&place, Permissions::from_mode(0o777)).unwrap();
     let path = place.to_str().unwrap();
     let says = "the cache is not used: others may write to it (chmod go-w)";
-    let run = ["run", "--drive", "m64", "--synthetic", "uniform", "--requests", "100", "--snapshots", path];
-    let told = wordline(&run).ok().err;
+    let told = wordline(&[&QUICK[..], &["--snapshots", path]].concat()).ok().err;
     assert_eq!(told.matches(says).count(), 1, "{told}");
     let out = folder("cache-anybodys-sweep");
     let text =
@@ -115,8 +129,7 @@ fn what_is_wrong_with_a_cached_drive_is_told_once_by_quiet_runs_and_by_workers()
     assert!(told.lines().count() == 1 && told.contains("damaged, rebuilt"), "{told}");
     std::fs::set_permissions(&cache, Permissions::from_mode(0o777)).unwrap();
     for flag in ["--quiet", "--json"] {
-        let drive = ["run", "--drive", "m64", "--synthetic", "uniform", "--requests", "100"];
-        let told = wordline(&[&drive[..], &[flag, "--snapshots", path]].concat()).ok().err;
+        let told = wordline(&[&QUICK[..], &[flag, "--snapshots", path]].concat()).ok().err;
         assert!(told.lines().count() == 1 && told.contains("the cache is not used"), "{told}");
     }
 }
