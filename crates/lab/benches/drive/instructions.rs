@@ -165,7 +165,14 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "swaps",
-        prepare: || moving(&["ftl.wear_leveling.policy=static_swap", "ftl.wear_leveling.max_difference=1"]),
+        prepare: || {
+            // Where the host takes all that is free there is seldom room for a whole block.
+            moving(&[
+                "ftl.wear_leveling.policy=static_swap",
+                "ftl.wear_leveling.max_difference=1",
+                "drive.over_provisioning_percent=100",
+            ])
+        },
         depth: 16,
         load: COLD_REST,
         before: 20_000,
