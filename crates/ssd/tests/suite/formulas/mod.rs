@@ -7,6 +7,7 @@ mod amplification;
 mod bandwidth;
 mod laws;
 mod placement;
+mod rows;
 mod waiting;
 
 use ssd::ftl::{gc_trigger, gc_victim};
