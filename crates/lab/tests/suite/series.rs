@@ -154,8 +154,8 @@ fn averages_over_time_are_those_of_the_run() {
             let programmed: f64 = written.map(|(ratio, &left)| ratio.unwrap_or(0.0) * left as f64).sum();
             let all: u64 = numbers(series, "bytes_programmed.host").iter().sum();
             assert!(programmed >= all as f64 * 0.999_999, "{programmed} of {all} in all");
-            // Data goes to flash in whole pages, and what is under way at an interval's end is a row for each die, and the
-            // one behind it.
+            // Data goes to flash in whole pages, and what is under way at an interval's end is a row for each die, and
+            // the one behind it.
             let host = numbers(series, "bytes_programmed.host");
             let over = host.iter().zip(&left).map(|(host, left)| host.saturating_sub(*left)).max().unwrap();
             assert!(over <= 8 * 65_536, "{over} bytes more than left the buffer: {host:?}, {left:?}");

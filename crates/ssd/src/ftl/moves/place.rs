@@ -144,7 +144,10 @@ impl Moves {
     #[inline]
     fn page_of(&self, lane: LaneId, stream: StreamId, rest: bool) -> usize {
         let Media { work, tables: Tables { layout, .. }, space, .. } = &self.media;
-        let left = || space.allocator.left_of_row(lane, stream, layout.pages_per_row);
+        let left = || match layout.pages_per_row {
+            1 => 1,
+            pages => space.allocator.left_of_row(lane, stream, pages),
+        };
         work.lanes[lane.index()].page_of(stream, layout.units_per_page as usize, rest, left)
     }
 

@@ -87,9 +87,9 @@ pub struct Gather {
     turn: u8,
     units_per_page: u32,
     /// From so many units on a stream has enough for a page.
-    enough: u32,
-    /// By stream: pages that are left of the row that it fills (`ftl.allocation.issue`).
-    left: Box<[u32]>,
+    least: u32,
+    /// By stream: the same for what is left of the row that it fills (`ftl.allocation.issue`).
+    enough: Box<[u32]>,
     pages_per_row: u32,
     /// Streams with enough for what is left of their row, a bit for each.
     full: u32,
@@ -119,8 +119,8 @@ impl Gather {
             sorts: false,
             turn: 0,
             units_per_page,
-            enough: units_per_page,
-            left: vec![pages_per_row; usize::from(streams.count)].into_boxed_slice(),
+            least: units_per_page,
+            enough: vec![pages_per_row * units_per_page; usize::from(streams.count)].into_boxed_slice(),
             pages_per_row,
             full: 0,
             waiting: 0,
@@ -133,7 +133,10 @@ impl Gather {
     /// With a queue for each class of pages, which hold so many units of a stream together.
     pub(in crate::ftl) fn by_class(self, classes: u8, queue_units: u32) -> Self {
         let queues = vec![List::EMPTY; usize::from(self.streams) * usize::from(classes)].into_boxed_slice();
-        Gather { queues, classes, sorts: true, enough: self.enough.max(queue_units), ..self }
+        let least = self.least.max(queue_units);
+        let row = least + (self.pages_per_row - 1) * self.units_per_page;
+        let enough = vec![row; self.enough.len()].into_boxed_slice();
+        Gather { queues, classes, sorts: true, least, enough, ..self }
     }
 
     /// Whether data waits by the class of pages.
@@ -183,7 +186,8 @@ impl Gather {
     /// A page of a stream was programmed, with so many left of its row behind it.
     #[inline]
     pub(in crate::ftl) fn note_left(&mut self, stream: StreamId, left: u32) {
-        self.left[stream.index()] = if left > 0 { left } else { self.pages_per_row };
+        let left = if left > 0 { left } else { self.pages_per_row };
+        self.enough[stream.index()] = self.least + (left - 1) * self.units_per_page;
         self.note_full(stream);
     }
 
@@ -196,8 +200,7 @@ impl Gather {
     /// 1 if a stream has enough for what is left of its row.
     #[inline]
     fn is_full(&self, stream: StreamId) -> u32 {
-        let enough = self.enough + (self.left[stream.index()] - 1) * self.units_per_page;
-        u32::from(self.held(stream) >= enough)
+        u32::from(self.held(stream) >= self.enough[stream.index()])
     }
 
     /// A unit waits from now on.
@@ -374,11 +377,12 @@ impl Gather {
         alike("units that wait", &self.units, &fresh.units)?;
         alike("queues of units that wait", &self.queues, &fresh.queues)?;
         alike("lanes that units are parked for", &self.parked_at, &fresh.parked_at)?;
-        (self.units_per_page, self.enough) = (fresh.units_per_page, fresh.enough);
+        (self.units_per_page, self.least) = (fresh.units_per_page, fresh.least);
         self.pages_per_row = fresh.pages_per_row;
-        alike("streams", &self.left, &fresh.left)?;
-        let is_left = |&left: &u32| (1..=self.pages_per_row).contains(&left);
-        ensure(self.left.iter().all(is_left), "pages left of a row")?;
+        alike("streams", &self.enough, &fresh.enough)?;
+        let pages = |enough: &u32| enough.checked_sub(self.least).map(|more| more / self.units_per_page);
+        let is_row = |enough: &u32| pages(enough).is_some_and(|more| more < self.pages_per_row);
+        ensure(self.enough.iter().all(is_row), "pages left of a row")?;
         (self.streams, self.classes, self.sorts) = (fresh.streams, fresh.classes, fresh.sorts);
         let streams = usize::from(self.streams);
         within("stream whose turn it is", [u32::from(self.turn)], streams)?;
@@ -490,111 +494,4 @@ impl Gather {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn gather(streams: u8, turns: u32) -> Gather {
-        let all = u32::MAX >> (32 - streams);
-        Gather::new(Streams::of(streams, all, all), (2, 1), 8, turns)
-    }
-
-    fn put(gather: &mut Gather, slots: &[(u32, u8)]) {
-        for &(slot, stream) in slots {
-            gather.put(SlotId(slot), (Lpn(slot), 4_096, StreamId(stream), 0), Facts::NONE, false);
-        }
-    }
-
-    #[test]
-    fn units_parked_keep_their_order_and_go_first() {
-        let mut gather = gather(1, 2);
-        put(&mut gather, &[(0, 0), (2, 0), (4, 0), (1, 0), (6, 0)]);
-        for (slot, turn) in [(0, 0), (2, 0), (4, 0), (1, 1)] {
-            gather.park(SlotId(slot), turn);
-        }
-        assert_eq!((gather.parked(), gather.waiting()), (4, 1));
-        gather.take(SlotId(2));
-        gather.unpark(0);
-        assert!(!gather.is_line(0) && gather.is_line(1));
-        for slot in [0, 4, 6] {
-            assert_eq!(gather.oldest(StreamId(0), 0).0, SlotId(slot));
-            gather.take(SlotId(slot));
-        }
-        assert_eq!((gather.parked(), gather.waiting(), gather.next_stream()), (1, 0, None));
-    }
-
-    #[test]
-    fn what_was_programmed_in_vain_goes_first() {
-        let mut gather = gather(1, 0);
-        put(&mut gather, &[(0, 0), (1, 0)]);
-        gather.take(SlotId(0));
-        put(&mut gather, &[(2, 0)]);
-        gather.put_back(SlotId(0));
-        assert_eq!((gather.oldest(StreamId(0), 0).0, gather.waiting()), (SlotId(0), 3));
-    }
-
-    #[test]
-    fn only_a_parked_unit_grows_where_it_waits() {
-        let mut gather = gather(1, 2);
-        put(&mut gather, &[(0, 0), (1, 0)]);
-        gather.park(SlotId(0), 1);
-        // Offered again it would lose its place in line; what waits for a page has none to lose.
-        assert_eq!([0, 1].map(|slot| gather.grow_parked(SlotId(slot), 8_192)), [true, false]);
-        assert_eq!([0, 1].map(|slot| gather.get(SlotId(slot)).bytes), [8_192, 4_096]);
-    }
-
-    #[test]
-    fn streams_with_a_full_page_take_turns() {
-        let mut gather = gather(3, 0);
-        put(&mut gather, &[(0, 1), (1, 2), (2, 2), (3, 0), (4, 0), (5, 0), (6, 0)]);
-        assert!(gather.has_full_row());
-        let mut order = Vec::new();
-        while let Some(stream) = gather.next_stream() {
-            let page: Vec<u32> = (0..gather.page_of(stream))
-                .map(|_| {
-                    let slot = gather.oldest(stream, 0).0;
-                    gather.take(slot);
-                    slot.0
-                })
-                .collect();
-            gather.pass_turn(stream);
-            order.push((stream.0, page));
-        }
-        assert_eq!(order, [(0, vec![3, 4]), (2, vec![1, 2]), (0, vec![5, 6]), (1, vec![0])]);
-        assert!(!gather.has_full_row());
-    }
-
-    /// By hand: 12 units of one stream, of the classes 0 and 3 of four, for which nothing else waits; the pages come
-    /// in the order of their types.
-    #[test]
-    fn pages_take_their_own_class_else_the_nearest() {
-        let mut gather = Gather::new(Streams::of(1, 1, 1), (1, 1), 12, 0).by_class(4, 12);
-        for (slot, class) in (0..).zip([0, 3, 3, 0, 3, 3, 3, 0, 3, 3, 3, 3]) {
-            assert!(!gather.has_full_row());
-            gather.put(SlotId(slot), (Lpn(slot), 4_096, StreamId(0), class), Facts::NONE, false);
-        }
-        assert!(gather.has_full_row());
-        let took: Vec<(u32, bool)> = (0..12)
-            .map(|page| {
-                let (slot, own) = gather.oldest(StreamId(0), page % 4);
-                gather.take(slot);
-                (slot.0, own)
-            })
-            .collect();
-        // P_a and P_b take what is hot, while there is some: P_b is nearer to 0 than to 3, P_c to 3.
-        let expected = [
-            (0, true),
-            (3, false),
-            (1, false),
-            (2, true),
-            (7, true),
-            (4, false),
-            (5, false),
-            (6, true),
-            (8, false),
-            (9, false),
-            (10, false),
-            (11, true),
-        ];
-        assert_eq!((took, gather.waiting()), (expected.to_vec(), 0));
-    }
-}
+mod tests;

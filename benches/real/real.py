@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""What Wordline says of drives one can buy, beside what was measured of them.
+
+    benches/real/real.py [WORDLINE]
+
+Fits tPROG to a drive's sequential writes, then predicts its uniform 4-KiB writes, page by page and by row
+(ftl.allocation.issue). WORDLINE is the program, target/release/wordline by default. Deterministic; about a minute.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SEQUENTIAL = ["--synthetic", "sequential", "--size", "128KiB", "--depth", "32", "--requests", "60000"]
+RANDOM = ["--synthetic", "uniform", "--size", "4KiB", "--depth", "256", "--requests", "1000000"]
+
+
+def run(program, load, drive, program_us, issue):
+    """The result of a run on such a drive."""
+    settings = {
+        "nand.geometry.dies_per_chip": drive["dies"] // 8,
+        "drive.over_provisioning_percent": 100 * (drive["raw_gib"] / drive["logical_gib"] - 1),
+        "nand.timing.t_program_us": f"[{program_us}]",
+        "ftl.allocation.issue": issue,
+    }
+    sets = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program, "run", "-q", *load, "--read-percent", "0", *sets, "--out", f"{folder}/out"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return json.loads(Path(folder, "out", "result.json").read_text())
+
+
+def mb_s(result):
+    return result["bytes_written"] / result["simulated_ns"] * 1e3
+
+
+def fitted(program, drive, issue):
+    """tPROG in us that gives the drive's sequential writes."""
+    program_us = 400.0
+    for _ in range(4):
+        program_us *= mb_s(run(program, SEQUENTIAL, drive, program_us, issue)) / drive["sequential_mb_s"]
+    return program_us
+
+
+def main():
+    program = sys.argv[1] if len(sys.argv) > 1 else str(HERE.parent.parent / "target/release/wordline")
+    drives = tomllib.loads((HERE / "drives.toml").read_text())["drive"]
+    print(f"{'drive':24} {'measured':>9} {'by page':>9} {'off':>6} {'by row':>9} {'off':>6} {'WA':>6} {'measured':>9}")
+    rates = {}
+    for drive in drives:
+        row = f"{drive['name']:24} {drive['random_k_s']:>7.1f} k"
+        for issue in ("page", "row"):
+            result = run(program, RANDOM, drive, fitted(program, drive, issue), issue)
+            rate = result["requests_measured"] / result["simulated_ns"] * 1e6
+            rates[drive["name"], issue] = rate
+            row += f" {rate:>7.1f} k {100 * (rate / drive['random_k_s'] - 1):>+4.0f} %"
+        measured = drive.get("write_amplification")
+        print(row + f" {result['write_amplification']:>6.2f} {measured or '-':>9}", flush=True)
+    pro, most = (rates[name, "row"] for name in ("Micron 7450 PRO 960 GB", "Micron 7450 MAX 800 GB"))
+    print(f"7450 MAX over PRO: {most / pro:.2f}, measured 1.70")
+
+
+if __name__ == "__main__":
+    main()
