@@ -117,8 +117,9 @@ pub struct SyntheticArgs {
     #[arg(long, value_name = "PERCENT")]
     pub read_percent: Option<String>,
 
-    /// Size of a request, or several with weights: 4KiB, or 4KiB:9,64KiB:1 [default: 4KiB]; or footprint, for any
-    /// workload: make the drive as small as the space touched (both: --size 4KiB --size footprint)
+    /// Size of a request, or several with weights: 4KiB, or 4KiB:9,64KiB:1, each at multiples of itself [default:
+    /// 4KiB]; or footprint, for any workload: make the drive as small as the space touched (both: --size 4KiB --size
+    /// footprint)
     #[arg(long, value_name = "SIZE")]
     pub size: Vec<String>,
 

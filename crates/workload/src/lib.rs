@@ -90,7 +90,7 @@ pub use remark::Remark;
 pub use report::{Assumed, Detected, Pace, Skipped, SourceReport};
 pub use select::{LeftOut, Operations};
 pub use settings::Key;
-pub use shape::{Devices, Sizes, SpeedUp};
+pub use shape::{Alignment, Devices, Sizes, SpeedUp};
 pub use spec::{Prepared, Spec, TraceSpec};
 pub use spool::{STANDARD_INPUT, keep_standard_input};
 pub use standin::{Pinned, standin, standins};

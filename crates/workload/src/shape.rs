@@ -205,6 +205,51 @@ impl Value for Sizes {
     }
 }
 
+/// Where generated requests may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Alignment {
+    /// At multiples of their own size.
+    #[default]
+    Size,
+    /// At multiples of so many bytes; 0 for the smallest size.
+    Bytes(u64),
+}
+
+impl Alignment {
+    /// A value of a workload as it counts in its hash: requests of one size start at multiples of it, however that is
+    /// said.
+    pub(crate) fn said_alike<'a>(key: &str, value: &'a str, entries: &[(&str, String)]) -> &'a str {
+        let has_one_size =
+            || entries.iter().any(|(key, sizes)| *key == "size_bytes" && !sizes.starts_with('['));
+        let is_own = key == "alignment_bytes" && value == Alignment::Size.show();
+        if is_own && has_one_size() { "0" } else { value }
+    }
+}
+
+impl Value for Alignment {
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value {
+            DeValue::String(word) if word == "size" => Some(Alignment::Size),
+            _ => {
+                let is_allowed = |bytes: &u64| bytes.is_multiple_of(512) && *bytes <= SIZE_BYTES_MAX;
+                u64::read(value).filter(is_allowed).map(Alignment::Bytes)
+            }
+        }
+    }
+    fn show(&self) -> String {
+        match self {
+            Alignment::Size => quoted("size"),
+            Alignment::Bytes(bytes) => bytes.to_string(),
+        }
+    }
+    fn allowed() -> String {
+        "\"size\", or a multiple of 512 up to 1 GiB".to_string()
+    }
+    fn names() -> &'static [&'static str] {
+        &["size"]
+    }
+}
+
 /// Greatest common divisor.
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }

@@ -25,7 +25,7 @@ use crate::record::Source;
 use crate::report::SourceReport;
 use crate::select::Operations;
 use crate::settings::{Key, found, settings};
-use crate::shape::{Devices, SpeedUp};
+use crate::shape::{Alignment, Devices, SpeedUp};
 use crate::spool::STANDARD_INPUT;
 use crate::standin;
 use crate::synthetic::SyntheticSpec;
@@ -528,6 +528,7 @@ impl Prepared {
             key => !done.contains(&key),
         };
         for (key, value) in entries.iter().filter(counts) {
+            let value = Alignment::said_alike(key, value, &entries);
             for byte in key.bytes().chain(*b"=").chain(value.bytes()).chain(*b"\n") {
                 hash = mix(hash ^ u64::from(byte));
             }

@@ -16,7 +16,7 @@ use crate::priorities::PriorityShares;
 use crate::record::{Request, SECTOR_BYTES, Source};
 use crate::report::SourceReport;
 use crate::settings::choice;
-use crate::shape::{SIZE_BYTES_MAX, Sizes};
+use crate::shape::{Alignment, Sizes};
 use crate::spec::{Prepared, Spec};
 use arrival::{Clock, generator};
 use scatter::Scatter;
@@ -40,7 +40,7 @@ choice! {
 }
 
 generator! {
-    /// A generator. An address is a place: a multiple of the alignment from which the largest size still fits.
+    /// A generator. An address is a place: a multiple of the alignment from which the request still fits.
     pub struct SyntheticSpec {
         /// How addresses are chosen.
         pattern: Pattern = Pattern::Uniform, unit "", allowed "", if |_| true;
@@ -52,9 +52,9 @@ generator! {
         trim_percent: f64 = 0.0, unit "%", allowed "0 to 100", if |x| (0.0..=100.0).contains(x);
         /// Size of each request, or a list of sizes, or of [size, weight] pairs.
         size_bytes: Sizes = Sizes(vec![(4096, 1)]), unit "bytes", allowed "", if |_| true;
-        /// Requests start at multiples of this; 0 for the smallest size.
-        alignment_bytes: u64 = 0, unit "bytes", allowed "a multiple of 512 up to 1 GiB",
-            if |n| n % 512 == 0 && *n <= SIZE_BYTES_MAX;
+        /// Requests start at multiples of this: of their own size, so that none covers parts of two places as large as
+        /// itself; of so many bytes; or, with 0, of the smallest size.
+        alignment_bytes: Alignment = Alignment::Size, unit "bytes", allowed "", if |_| true;
         /// Space addressed, from the start of the drive; 0 for a share of the drive.
         footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 1048576", if |x| (0.0..=1_048_576.0).contains(x);
         /// Space addressed as a share of the drive, if `footprint_gib` is 0.
@@ -166,24 +166,48 @@ struct Places {
     count: u64,
     /// Sectors of the whole space.
     sectors: u64,
+    /// Requests of several sizes start at multiples of their own.
+    by_size: bool,
 }
 
 impl Places {
+    /// The first sector of a request of so many sectors at a place that was chosen: of itself, or of the place of its
+    /// size that holds it.
+    #[inline]
+    fn sector(&self, place: u64, sectors: u64) -> u64 {
+        let sector = place * self.stride;
+        if !self.by_size {
+            return sector;
+        }
+        // What is left at the end is too short for it.
+        (sector / sectors).min(self.sectors / sectors - 1) * sectors
+    }
+
+    /// Places to start from, all alike, for a request of so many sectors, and how far apart they are.
+    #[inline]
+    fn evenly(&self, sectors: u64) -> (u64, u64) {
+        if self.by_size { (self.sectors / sectors, sectors) } else { (self.count, self.stride) }
+    }
+
     fn new(spec: &SyntheticSpec, drive_sectors: u64) -> Result<Self, WorkloadError> {
         let wanted = spec.space_sectors();
         let share = (drive_sectors as f64 * (spec.footprint_percent / 100.0)) as u64;
         let space = wanted.unwrap_or(share.min(drive_sectors));
         let largest = sectors(spec.sizes().max().unwrap_or(SECTOR_BYTES));
-        let stride = match spec.alignment_bytes {
-            0 => sectors(spec.sizes().min().unwrap_or(SECTOR_BYTES)),
-            bytes => sectors(bytes),
+        let smallest = sectors(spec.size_bytes.smallest());
+        let (stride, reach) = match spec.alignment_bytes {
+            // The last places hold smaller ones only.
+            Alignment::Size => (smallest, smallest),
+            Alignment::Bytes(0) => (smallest, largest),
+            Alignment::Bytes(bytes) => (sectors(bytes), largest),
         };
         let (what, needed_sectors) = if space > drive_sectors {
             ("the generator's footprint_gib", space)
         } else if space < largest {
             ("the largest of size_bytes", largest)
         } else {
-            return Ok(Places { stride, count: (space - largest) / stride + 1, sectors: space });
+            let by_size = spec.alignment_bytes == Alignment::Size && spec.size_bytes.0.len() > 1;
+            return Ok(Places { stride, count: (space - reach) / stride + 1, sectors: space, by_size });
         };
         let advice = "take a larger drive, or change the footprint or the sizes".into();
         let drive_sectors = drive_sectors.min(space);
@@ -283,16 +307,23 @@ impl Generator {
     /// The next request; `None` when as many as asked for were generated.
     #[inline]
     pub fn generate(&mut self) -> Option<Request> {
-        let Places { stride, count, sectors: space } = self.places;
-        let chooser = &mut self.chooser;
-        self.draws.next(|op, sectors, rng| match chooser {
-            Chooser::Uniform => zipf::below(rng, count) * stride,
-            Chooser::Sequential { next } => {
-                let lba = if *next + u64::from(sectors) > space { 0 } else { *next };
-                *next = (lba + u64::from(sectors)).next_multiple_of(stride);
-                lba
+        let (places, chooser) = (&self.places, &mut self.chooser);
+        self.draws.next(|op, sectors, rng| {
+            let sectors = u64::from(sectors);
+            match chooser {
+                Chooser::Uniform => {
+                    let (count, stride) = places.evenly(sectors);
+                    zipf::below(rng, count) * stride
+                }
+                Chooser::Sequential { next } => {
+                    let (_, stride) = places.evenly(sectors);
+                    let from = next.next_multiple_of(stride);
+                    let lba = if from + sectors > places.sectors { 0 } else { from };
+                    *next = lba + sectors;
+                    lba
+                }
+                Chooser::Zipf(hot) => places.sector(hot.choose(rng, op, places.count), sectors),
             }
-            Chooser::Zipf(hot) => hot.choose(rng, op, count) * stride,
         })
     }
 }
@@ -421,7 +452,10 @@ impl Prepared {
     pub fn writes_evenly(&self, unit_bytes: u64) -> bool {
         let Spec::Synthetic(spec) = &self.spec else { return false };
         let is_whole = spec.space_sectors().is_none() && spec.footprint_percent == 100.0;
-        let is_aligned = spec.alignment_bytes == 0 || spec.alignment_bytes == unit_bytes;
+        let is_aligned = match spec.alignment_bytes {
+            Alignment::Size | Alignment::Bytes(0) => true,
+            Alignment::Bytes(bytes) => bytes == unit_bytes,
+        };
         let is_plain = spec.cache().is_none() && spec.copies == 1 && spec.read_percent < 100.0;
         let is_plain = is_plain && spec.trim_percent == 0.0;
         let writes_units = is_aligned && spec.sizes().all(|bytes| bytes == unit_bytes);

@@ -26,8 +26,12 @@ fn golden_requests() {
     let cases = [
         ("pattern = 'uniform'", 0xe1cd_c53e_40fa_91e0),
         (
-            "pattern = 'uniform'\nsize_bytes = [[4096, 70], [16384, 20], [65536, 10]]\nseed = 7",
+            "pattern = 'uniform'\nsize_bytes = [[4096, 70], [16384, 20], [65536, 10]]\nseed = 7\nalignment_bytes = 0",
             0xb610_249e_94f3_5e59,
+        ),
+        (
+            "pattern = 'uniform'\nsize_bytes = [[4096, 70], [16384, 20], [65536, 10]]\nseed = 7",
+            0xe766_9854_3a97_418e,
         ),
         (
             "pattern = 'sequential'\nsize_bytes = 131072\nread_percent = 0\narrival = 'fixed'\nrate_iops = 3000",
@@ -98,8 +102,72 @@ fn sizes_come_by_weight_and_aligned() {
     let small = requests.iter().filter(|r| r.sectors == 8).count();
     assert!(small.abs_diff(75_000) < 700, "{small}");
     assert!(requests.iter().all(|r| r.lba % 32 == 0 && r.end() <= 1 << 16 && [8, 128].contains(&r.sectors)));
-    let default = generate("pattern = 'uniform'\ncount = 1000\nsize_bytes = [8192, 1536]", 1 << 12);
-    assert!(default.iter().all(|r| r.lba % 3 == 0) && default.iter().any(|r| r.lba % 2 == 1));
+    let smallest = generate(
+        "pattern = 'uniform'\ncount = 1000\nsize_bytes = [8192, 1536]\nalignment_bytes = 0",
+        1 << 12,
+    );
+    assert!(smallest.iter().all(|r| r.lba % 3 == 0) && smallest.iter().any(|r| r.lba % 2 == 1));
+}
+
+#[test]
+fn requests_of_several_sizes_start_at_multiples_of_their_own() {
+    // Also of sizes that are no multiples of each other, and on a space that no size divides.
+    for sizes in ["[[16384, 9], [4096, 1]]", "[8192, 1536]", "[[512, 1], [3584, 2], [131072, 1]]"] {
+        for pattern in ["uniform", "sequential", "zipf", "zipf'\nscatter = false\nwrite_shift_percent = 30 #"]
+        {
+            let table = format!("pattern = '{pattern}'\ncount = 20000\nsize_bytes = {sizes}");
+            let table = table.replace(" #'", "");
+            for space in [256, 1021, 4_103] {
+                let requests = generate(&table, space);
+                let wrong = requests.iter().find(|r| r.lba % u64::from(r.sectors) != 0 || r.end() > space);
+                assert_eq!(wrong, None, "{table} on {space} sectors");
+                assert_eq!(requests, generate(&format!("{table}\nalignment_bytes = 'size'"), space));
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_of_each_size_reach_all_places_of_their_own() {
+    let table = "pattern = 'uniform'\ncount = 200000\nsize_bytes = [16384, 4096]";
+    // Eight places of 16 KiB, and 35 of 4 KiB: the last three lie where no larger request does.
+    let mut counts = [[0u32; 35]; 2];
+    for request in generate(table, 35 * 8 + 3) {
+        let of_size = usize::from(request.sectors == 8);
+        counts[of_size][(request.lba / u64::from(request.sectors)) as usize] += 1;
+    }
+    assert!(counts[0][..8].iter().all(|c| c.abs_diff(12_500) < 600), "{counts:?}");
+    assert!(counts[1].iter().all(|c| c.abs_diff(2_857) < 270), "{counts:?}");
+}
+
+#[test]
+fn requests_of_one_size_are_the_same_however_their_alignment_is_said() {
+    let both = |table: &str| {
+        let hash = |table: &str| Spec::parse(table).unwrap().prepare().unwrap().workload_hash();
+        let [own, smallest] = ["'size'", "0"].map(|how| format!("{table}\nalignment_bytes = {how}"));
+        let are_equal = generate(&own, 9_001) == generate(&smallest, 9_001);
+        (are_equal, hash(&own) == hash(&smallest), hash(&own) == hash(table))
+    };
+    for pattern in ["uniform", "sequential", "zipf"] {
+        let table = format!("pattern = '{pattern}'\ncount = 1000\nsize_bytes");
+        assert_eq!(both(&format!("{table} = 12288")), (true, true, true), "{pattern}");
+        assert_eq!(both(&format!("{table} = [12288]")), (true, true, true), "{pattern}");
+        assert_eq!(both(&format!("{table} = [12288, 4096]")), (false, false, true), "{pattern}");
+    }
+}
+
+#[test]
+fn an_alignment_that_is_none_is_told_with_what_is_allowed() {
+    for (value, found) in [("'sice'", "did you mean `size`?"), ("4095", "found 4095"), ("-512", "found -512")]
+    {
+        let error = Spec::parse(&format!("pattern = 'uniform'\nalignment_bytes = {value}")).unwrap_err();
+        let text = error.to_string();
+        for part in ["alignment_bytes", found, "allowed: \"size\", or a multiple of 512 up to 1 GiB"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+    let unit = Spec::parse("pattern = 'uniform'\nalignment_bytes = '16KiB'").unwrap();
+    assert!(unit.entries().contains(&("alignment_bytes", "16384".to_owned())));
 }
 
 #[test]
