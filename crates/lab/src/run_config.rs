@@ -96,7 +96,8 @@ ssd::section! {
         /// How requests reach the drive: at their arrival times, or a fixed number in flight. fio jobs define this
         /// themselves.
         loop_mode: LoopChoice = LoopChoice::Auto;
-        /// Closed loop: requests in flight on each queue; 0 for as many as a queue holds.
+        /// Closed loop: requests in flight on each queue, which holds so many unless host.queues.depth is set; 0 for
+        /// as many as a queue holds.
         depth: u32 = 32, unit "requests", range 0..=65_536;
         /// Maximum number of requests, the warm-up included; 0 for all.
         requests: u64 = 0, unit "requests";

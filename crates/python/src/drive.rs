@@ -254,7 +254,7 @@ impl Drive {
         let (stop, slot) = (self.begin(), &mut *guard);
         let ended = match load(&self.job, self.end(), workload)? {
             Load::Spec(spec) => {
-                let job = self.job.clone().with_flags(layers);
+                let job = self.job.clone().with_flags(layers).on_built_drive();
                 let run =
                     |told: &mut dyn FnMut(lab::Progress)| measure(&job, *spec, (asked, &stop), slot, told);
                 Ended::of(watched(py, &stop, &shown, run)?)?

@@ -106,6 +106,12 @@ pub(crate) trait Ready: Send + Sync {
         None
     }
 
+    /// Requests that it keeps in flight at most by itself, where requests depend on when earlier ones complete; 0 where
+    /// they do not.
+    fn depth(&self) -> u64 {
+        0
+    }
+
     /// How long a request takes that a page cache answers, where requests wait for each other; ns.
     fn hit_ns(&self) -> u64 {
         0

@@ -101,8 +101,11 @@ fn wrong_arguments_say_what_and_where() {
     run(&["--drive", "m46"]).fails(2, &["--drive m46", "did you mean \"m64\"?"]);
     run(&["--depth", "0"]).fails(2, &["--closed 0", "run.depth", "1 to 65536"]);
     run(&["--queue-depth", "x"]).fails(2, &["--closed x", "run.depth", "\"x\"", "whole number"]);
-    run(&["--closed", "1000"])
-        .fails(2, &["--closed 1000: run.depth", "found:   1000", "1 to 256", "host.queues.depth"]);
+    let set = "--set host.queues.depth=256";
+    run(&["--closed", "1000", "--set", "host.queues.depth=256"])
+        .fails(2, &["--closed 1000: run.depth", "found:   1000", "1 to 256", "host.queues.depth=1000", set]);
+    run(&["--closed", "1000", "--set", "host.queues.count=100"])
+        .fails(2, &["--closed 1000: run.depth", "found:   1000", "1 to 655", "host.queues.count=100"]);
     run(&["--closed", "4", "--open"]).fails(2, &["--closed", "--open"]);
     run(&["--precondition", "full"]).fails(2, &["--precondition", "\"full\"", "fill=PERCENT"]);
     run(&["--precondition", "fill=101"]).fails(2, &["--precondition fill=101", "0 to 100"]);

@@ -315,3 +315,48 @@ fn a_separator_that_has_seen_the_workload_says_so() {
     assert!(!remarks("sepbit", "uniform").contains("trained"));
     assert!(!remarks("none", "own").contains("trained"));
 }
+
+#[test]
+fn queues_become_as_deep_as_the_run_and_a_line_says_so() {
+    let folder = folder("deep");
+    let jobs = "[global]\nioengine=libaio\ndirect=1\nrw=randread\nbs=4k\nsize=64m\nnumber_ios=2000\n\
+                [a]\niodepth=300\n[b]\niodepth=100\n";
+    let jobs = file(&folder, "jobs.fio", jobs);
+    let short = ["--precondition", "fill=100", "--json"];
+    let random = ["--synthetic", "uniform", "--read-percent", "100", "--requests", "5000", "--depth"];
+    for (args, room, whose) in [
+        (&[&["run"][..], &random, &["1000"], &short].concat(), 1_000, "--closed 1000"),
+        (&[&["run", &jobs][..], &short].concat(), 400, "jobs that keep 400"),
+    ] {
+        let out = folder.join(room.to_string());
+        let out = out.to_str().unwrap();
+        let done = wordline(&[&args[..], &["--out", out]].concat()).ok();
+        let lines: Vec<&str> = done.err.lines().filter(|line| line.contains("host.queues.depth")).collect();
+        assert_eq!(lines.len(), 1, "{}", done.err);
+        assert!(lines[0].contains(&format!("from 256 to {room}, for ")), "{}", lines[0]);
+        assert!(lines[0].contains(whose), "{}", lines[0]);
+        let result = done.json();
+        assert_eq!(result["config"]["host.queues.depth"], room);
+        assert!(result["in_flight_mean"].as_f64().unwrap() > 256.0, "{}", result["in_flight_mean"]);
+        // What was written repeats the run, without a word.
+        let again = wordline(&["run", &format!("{out}/config.toml"), "--json"]).ok();
+        assert!(!again.err.contains("host.queues.depth"), "{}", again.err);
+        assert_eq!(again.json()["event_hash"], result["event_hash"]);
+    }
+}
+
+#[test]
+fn a_saved_drive_keeps_its_queues() {
+    let folder = folder("saved");
+    let saved = folder.join("drive.snap");
+    let saved = saved.to_str().unwrap();
+    let age = ["run", "--drive", "pds", "--precondition", "fill=10", "--precondition-only"];
+    wordline(&[&age[..], &["--save-snapshot", saved]].concat()).ok();
+    let from = ["run", "--drive", "pds", "--snapshot", saved];
+    let jobs = file(&folder, "jobs.fio", "[a]\nrw=randread\nbs=4k\nsize=1m\nnumber_ios=1000\niodepth=300\n");
+    let result = wordline(&[&from[..], &["--json", &jobs]].concat()).ok().json();
+    assert_eq!(result["config"]["host.queues.depth"], 256);
+    let deep = ["--synthetic", "uniform", "--requests", "10", "--depth", "300"];
+    wordline(&[&from[..], &deep].concat())
+        .fails(2, &["--closed 300: run.depth", "1 to 256", "host.queues.depth"]);
+}

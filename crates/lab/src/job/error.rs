@@ -1,10 +1,12 @@
 //! How a job can be wrong before it runs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
 use crate::error::ReportError;
-use ssd::config::{ConfigError, ConfigErrors, Problem, shown};
+use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, shown};
+use ssd::drive_config::Resolved;
 use workload::WorkloadError;
 
 /// So many lines that are no TOML are no slip in a configuration.
@@ -120,4 +122,20 @@ impl From<WorkloadError> for JobError {
         };
         JobError { message, is_work }
     }
+}
+
+/// A key of the run and one of the drive that do not go together.
+pub(super) fn conflict(
+    [of_run, of_drive]: [&str; 2],
+    origins: &BTreeMap<String, Origin>,
+    resolved: &Resolved,
+    found: String,
+    allowed: String,
+) -> JobError {
+    let origin = origins.get(of_run).cloned();
+    let keys = vec![
+        KeyAt { key: of_run.to_owned(), origin: origin.clone() },
+        KeyAt { key: of_drive.to_owned(), origin: resolved.origin(of_drive).cloned() },
+    ];
+    ConfigErrors::from(ConfigError { keys, origin, problem: Problem::Conflict { found, allowed } }).into()
 }

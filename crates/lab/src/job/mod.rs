@@ -1,5 +1,6 @@
 //! What describes a run: a file, a preset, settings; and how they become one configuration and a [`Plan`].
 
+mod depth;
 mod error;
 pub mod files;
 mod memo;
@@ -71,6 +72,8 @@ pub struct Job {
     given: ExternalPolicies,
     /// Policies from outside that have names, and those names that it asks for.
     own: Own,
+    /// Whether its drive is there already, such as one that was saved.
+    is_built: bool,
     /// What was worked out for others that begin as this one does, if anybody remembers it.
     memo: Option<Arc<Memo>>,
 }
@@ -86,9 +89,10 @@ impl Job {
         let drive = drive.map(drive_layer).transpose()?;
         let layers = sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
         let file = path.map(ConfigFile::read).transpose()?.map(Arc::new);
-        let (allowed, given, own) = Default::default();
+        let (allowed, given, own, is_built) = Default::default();
         let (arguments, flags, memo) = (sets.to_vec(), Vec::new(), None);
-        Job { file, drive, sets: layers, arguments, flags, allowed, given, own, memo }.naming(Names::new())
+        Job { file, drive, sets: layers, arguments, flags, allowed, given, own, is_built, memo }
+            .naming(Names::new())
     }
 
     /// Takes the text of a configuration; messages, and paths in it, go by the path.
@@ -138,6 +142,7 @@ impl Job {
             allowed: Allowed::default(),
             given: ExternalPolicies::default(),
             own: Own::default(),
+            is_built: false,
             memo: None,
         }
     }

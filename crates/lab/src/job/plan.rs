@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ssd::Drive;
-use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, Table};
+use ssd::config::{ConfigErrors, Origin, Table};
 use ssd::drive_config::Resolved;
 use ssd::sections::ErrorModel;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
-use super::{Job, JobError, files, pace, size};
+use super::error::conflict;
+use super::{Job, JobError, depth, files, pace, size};
 use crate::policies::Libraries;
 use crate::run_config::{PaceChoice, RunConfig};
 use crate::sizing::{SizeChoice, bytes};
@@ -46,24 +47,23 @@ impl Plan {
                 );
                 return Err(JobError::new(message));
             }
-            let resolved = job.resolve(None)?;
+            let (resolved, deeper) = depth::resolve(job, None, workload, (&run, &origins))?;
             check_age(&run, &origins, &resolved)?;
-            check_depth(workload, &run, &origins, &resolved)?;
             settle_pace(&mut run, workload, &resolved);
             let note = match workload {
                 Some((spec, prepared)) => address_note(spec, prepared, &resolved)?,
                 None => None,
             };
             check_policies(&resolved, &libraries)?;
-            let notes = note.into_iter().chain(unused).collect();
+            let notes = deeper.into_iter().chain(note).chain(unused).collect();
             return Ok(Plan { resolved, run, run_origins: origins, notes, libraries });
         };
         let sized = size::size(job, size::need(prepared.space_sectors()), run.size)?;
-        let resolved = job.resolve(Some(&sized.toml))?;
+        let (resolved, deeper) = depth::resolve(job, Some(&sized.toml), workload, (&run, &origins))?;
         check_age(&run, &origins, &resolved)?;
-        check_depth(workload, &run, &origins, &resolved)?;
         settle_pace(&mut run, workload, &resolved);
         let mut notes = vec![sized.note];
+        notes.extend(deeper);
         notes.extend(off_note(&resolved));
         notes.extend(address_note(spec, prepared, &resolved)?);
         notes.extend(unused);
@@ -186,41 +186,6 @@ fn settle_pace(run: &mut RunConfig, workload: Option<(&Spec, &Prepared)>, resolv
     if demands.is_some_and(|demands| !pace::can_saturate(&demands, &resolved.config)) {
         run.overwrite_pace = PaceChoice::Relaxed;
     }
-}
-
-/// A closed loop no deeper than the queues: told before the drive is aged, not after.
-fn check_depth(
-    workload: Option<(&Spec, &Prepared)>,
-    run: &RunConfig,
-    origins: &BTreeMap<String, Origin>,
-    resolved: &Resolved,
-) -> Result<(), JobError> {
-    let Some(LoopMode::Closed { depth }) = workload.map(|(spec, _)| run.loop_mode(spec)) else {
-        return Ok(());
-    };
-    let room = resolved.config.queues.depth;
-    if depth <= room {
-        return Ok(());
-    }
-    let found = format!("{depth} requests in flight on each queue");
-    let allowed = format!("1 to {room}, which is what a queue holds");
-    Err(conflict(["run.depth", "host.queues.depth"], origins, resolved, found, allowed))
-}
-
-/// A key of the run and one of the drive that do not go together.
-fn conflict(
-    [of_run, of_drive]: [&str; 2],
-    origins: &BTreeMap<String, Origin>,
-    resolved: &Resolved,
-    found: String,
-    allowed: String,
-) -> JobError {
-    let origin = origins.get(of_run).cloned();
-    let keys = vec![
-        KeyAt { key: of_run.to_owned(), origin: origin.clone() },
-        KeyAt { key: of_drive.to_owned(), origin: resolved.origin(of_drive).cloned() },
-    ];
-    ConfigErrors::from(ConfigError { keys, origin, problem: Problem::Conflict { found, allowed } }).into()
 }
 
 /// Says when addresses of a trace do not stay what they were; refuses those that must and cannot.

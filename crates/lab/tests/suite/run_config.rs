@@ -5,6 +5,7 @@ use lab::{AgeSteps, EraseCounts, LoopMode, Overwrite, Past, RunConfig};
 use ssd::config::{Layer, Table, presets};
 use ssd::drive_config::resolve_table;
 use ssd::{Executor, Pace};
+use std::path::Path;
 use workload::Spec;
 
 fn read(text: &str) -> Result<RunConfig, String> {
@@ -139,11 +140,16 @@ fn naming_a_drive_does_not_change_what_happened_before() {
     }
 }
 
+/// A job file.
+fn jobs(text: &str) -> Spec {
+    let path = crate::common::fresh_path("jobs.fio");
+    std::fs::write(&path, format!("[global]\nioengine=libaio\ndirect=1\nsize=64m\nbs=4k\n{text}")).unwrap();
+    with_path(None, &path)
+}
+
 /// The pace of what was before a job file's run, as `overwrite_pace = "auto"` has it.
 fn pace_before(drive: &str, jobs: &str) -> Pace {
-    let path = crate::common::fresh_path("pace.fio");
-    std::fs::write(&path, format!("[global]\nioengine=libaio\ndirect=1\nsize=64m\nbs=4k\n{jobs}")).unwrap();
-    let spec = with_path(None, &path);
+    let spec = self::jobs(jobs);
     let prepared = spec.prepare().unwrap();
     let plan = Job::read(None, Some(drive), &[]).unwrap().plan(Some((&spec, &prepared))).unwrap();
     plan.spec(&spec).preconditioning.pace
@@ -188,4 +194,71 @@ fn a_past_is_at_the_pace_of_the_jobs_that_follow() {
     // On a drive of a die, three flushed writers are many.
     let few = "[a]\nrw=randwrite\nfsync=1\nnumjobs=3";
     assert_eq!((pace_before("tlc", few), pace_before("pds", few)), (slow, fast));
+}
+
+/// Commands that a queue holds with this drive and run, and what is said of it; or what is wrong.
+fn queues(config: &str, workload: &str, sets: &[&str], is_built: bool) -> Result<(u32, Vec<String>), String> {
+    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+    let job = Job::of_text(Path::new("my.toml"), config.to_owned()).with_sets(&sets).unwrap();
+    let job = if is_built { job.on_built_drive() } else { job };
+    let spec = if workload.starts_with('[') { jobs(workload) } else { Spec::parse(workload).unwrap() };
+    let plan = job.plan(Some((&spec, &spec.prepare().unwrap()))).map_err(|error| error.message)?;
+    let said = plan.notes.iter().filter(|note| note.contains("host.queues.depth")).cloned().collect();
+    Ok((plan.resolved.config.queues.depth, said))
+}
+
+#[test]
+fn queues_hold_what_a_run_keeps_in_flight_unless_their_depth_was_set() {
+    let random = "pattern = \"uniform\"";
+    // Of drives that are sized and those that are named, and of settings wherever they are.
+    for drive in ["", "preset = \"tlc\"\n"] {
+        let deep = format!("{drive}[run]\ndepth = 1000\n");
+        let (room, said) = queues(&deep, random, &[], false).unwrap();
+        assert_eq!((room, said.len()), (1_000, 1), "{said:?}");
+        assert!(said[0].contains("from 256 to 1000") && said[0].contains("my.toml:"), "{said:?}");
+        assert_eq!(queues(drive, random, &["run.depth=257"], false).unwrap().0, 257);
+        for plain in ["run.depth=256", "run.depth=0", "run.loop_mode=open"] {
+            assert_eq!(queues(drive, random, &[plain], false).unwrap(), (256, vec![]), "{plain}");
+        }
+        // What was set stays, even where it is the default.
+        let set_in_file = format!("{drive}[host.queues]\ndepth = 256\n");
+        let of_file = queues(&set_in_file, random, &["run.depth=1000"], false).unwrap_err();
+        let of_flag = queues(&deep, random, &["host.queues.depth=256"], false).unwrap_err();
+        let of_built = queues(&deep, random, &[], true).unwrap_err();
+        for (error, place) in [(of_file, "my.toml:"), (of_flag, "--set"), (of_built, "its default")] {
+            for part in ["run.depth", "found:   1000", "1 to 256", "host.queues.depth=1000", place] {
+                assert!(error.contains(part), "{error}");
+            }
+        }
+        assert_eq!(queues(&deep, random, &["host.queues.depth=1024"], false).unwrap(), (1_024, vec![]));
+    }
+}
+
+#[test]
+fn a_raised_depth_is_within_what_all_queues_may_hold() {
+    let random = "pattern = \"uniform\"";
+    let most = ["run.depth=65536", "host.queues.count=1"];
+    assert_eq!(queues("", random, &most, false).unwrap().0, 65_536);
+    let error = queues("", random, &["run.depth=300", "host.queues.count=250"], false).unwrap_err();
+    for part in ["run.depth", "found:   300", "1 to 262", "250 queues", "host.queues.count"] {
+        assert!(error.contains(part), "{error}");
+    }
+    // Jobs are served with what there is, as before.
+    let many = "[a]\nrw=read\niodepth=60000\nnumjobs=3\n";
+    assert_eq!(queues("", many, &["host.queues.count=4"], false).unwrap().0, 16_384);
+}
+
+#[test]
+fn queues_hold_what_jobs_keep_in_flight_together() {
+    let of = |text: &str, sets: &[&str]| queues("", text, sets, false).unwrap();
+    assert_eq!(of("[a]\nrw=read\niodepth=256\n", &[]), (256, vec![]));
+    let (room, said) = of("[a]\nrw=read\niodepth=512\n", &[]);
+    assert!(room == 512 && said.len() == 1 && said[0].contains("512 requests in flight"), "{said:?}");
+    assert_eq!(of("[a]\nrw=read\niodepth=64\nnumjobs=5\n", &[]).0, 320);
+    assert_eq!(of("[a]\nrw=read\niodepth=200\n[b]\nstonewall\nrw=write\niodepth=200\n", &[]).0, 256);
+    assert_eq!(of("[a]\nrw=read\niodepth=1001\n", &["host.queues.count=2"]).0, 501);
+    // Where the depth was set, or the drive is there, requests wait in front of it.
+    let deep = "[a]\nrw=read\niodepth=512\n";
+    assert_eq!(of(deep, &["host.queues.depth=100"]), (100, vec![]));
+    assert_eq!(queues("", deep, &[], true).unwrap(), (256, vec![]));
 }

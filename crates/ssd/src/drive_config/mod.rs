@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub use explain::Explained;
 pub use resolve::{Base, Resolved, resolve, resolve_table};
+pub use validate::COMMANDS_MAX;
 
 /// Sections by path, in the order in which files and explanations have them: the fixed ones, which are fields of
 /// [`Sections`], and the policies', each with its type and what is decided; those of techniques between the first list

@@ -14,7 +14,7 @@ use crate::sections::{
 };
 
 /// Most commands that all queues together may hold.
-const MAX_QUEUED: u64 = 65_536;
+pub const COMMANDS_MAX: u64 = 65_536;
 /// Most dies of a drive: events carry a die's number in 20 bits, and real drives have some hundreds.
 const MAX_DIES: u64 = 65_536;
 
@@ -179,8 +179,8 @@ impl DriveConfig {
 
     fn check_queues(&self, conflicts: &mut Conflicts) {
         let (count, depth) = (u64::from(self.queues.count), u64::from(self.queues.depth));
-        if count * depth > MAX_QUEUED {
-            let allowed = format!("at most {MAX_QUEUED} commands in all queues together");
+        if count * depth > COMMANDS_MAX {
+            let allowed = format!("at most {COMMANDS_MAX} commands in all queues together");
             conflicts.add(
                 &["host.queues.depth", "host.queues.count"],
                 format!("{count} x {depth} commands"),

@@ -17,7 +17,7 @@ section! {
     pub struct Queues {
         /// Submission queues, served round robin.
         count: u32 = 1, unit "queues", range 1..=65_536;
-        /// Commands that each queue holds.
+        /// Commands that each queue holds; more if a run keeps more in flight and this was not set.
         depth: u32 = 256, unit "commands", range 1..=65_536;
         /// Which command is fetched next.
         arbitration: Arbitration = Arbitration::RoundRobin;

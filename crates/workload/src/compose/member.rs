@@ -335,6 +335,12 @@ impl Seen {
         self.is_driven
     }
 
+    /// Requests that it keeps in flight beside jobs, or as jobs; those with times wait for nobody.
+    pub(super) fn depth(&self) -> u64 {
+        let has_own = !self.is_driven && !self.has_times;
+        if has_own { self.keys.depth } else { self.prepared.depth() }
+    }
+
     /// What of it ends by time only.
     pub(super) fn timed_job(&self) -> Option<&str> {
         // Drive writes are no limit of jobs that only read.

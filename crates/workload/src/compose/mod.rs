@@ -130,6 +130,11 @@ impl Ready for Composed {
         Some(opened.map(|phases| -> Box<dyn Driven> { Box::new(phases) }))
     }
 
+    fn depth(&self) -> u64 {
+        let is_driven = self.members.iter().any(|member| member.is_driven());
+        if is_driven { self.members.iter().map(|member| member.depth()).max().unwrap_or(0) } else { 0 }
+    }
+
     fn timed_job(&self) -> Option<&str> {
         self.members.iter().find_map(|member| member.timed_job())
     }

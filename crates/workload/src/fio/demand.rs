@@ -13,6 +13,12 @@ impl Prepared {
     pub fn demands(&self) -> Option<Vec<Vec<Demand>>> {
         self.ready.demands()
     }
+
+    /// Requests that its jobs keep in flight at most, those that run at the same time together; 0 for a workload
+    /// without jobs.
+    pub fn depth(&self) -> u64 {
+        self.ready.depth()
+    }
 }
 
 impl JobFile {
@@ -29,6 +35,17 @@ impl JobFile {
             }
         }
         groups
+    }
+
+    /// Requests in flight at most, of all clones of the jobs that run at the same time.
+    pub(super) fn depth(&self) -> u64 {
+        let (mut most, mut group) = (0u64, 0u64);
+        for job in &self.jobs {
+            group = if job.stonewall { 0 } else { group };
+            group = group.saturating_add(job.iodepth.saturating_mul(job.numjobs));
+            most = most.max(group);
+        }
+        most
     }
 }
 
@@ -66,9 +83,13 @@ fn demand(job: &Job) -> Option<Demand> {
 mod tests {
     use super::*;
     use crate::fio::FioSpec;
-    use crate::kind::Kind;
+    use crate::kind::{Kind, Ready};
 
     fn demands(text: &str) -> Vec<Vec<Demand>> {
+        ready(text).demands().unwrap()
+    }
+
+    fn ready(text: &str) -> Box<dyn Ready> {
         // Tests may run at the same time.
         let name = format!("wordline-demand-{}-{:x}", std::process::id(), text.len());
         let folder = std::env::temp_dir().join(name);
@@ -77,7 +98,7 @@ mod tests {
         std::fs::write(&jobs, format!("[global]\nsize=1m\nbs=4k\nioengine=libaio\n{text}")).unwrap();
         let ready = FioSpec { jobs, ..FioSpec::default() }.prepare(&mut |_| {}).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
-        ready.demands().unwrap()
+        ready
     }
 
     #[test]
@@ -95,6 +116,15 @@ mod tests {
         assert_eq!(one("rate=,1m"), Demand { bytes_per_s: Some(1_048_576.0), ..plain });
         assert_eq!(one("rate=1m,"), plain, "a rate of reads");
         assert_eq!(one("thinktime=1000"), Demand { bytes_per_s: Some(4_096_000.0), ..plain });
+    }
+
+    #[test]
+    fn jobs_keep_in_flight_what_they_do_at_the_same_time() {
+        let depth = |text: &str| ready(text).depth();
+        assert_eq!(depth("[a]\nrw=read\n"), 1);
+        assert_eq!(depth("[a]\nrw=read\niodepth=300\nnumjobs=3\n[b]\nrw=write\niodepth=8\n"), 908);
+        assert_eq!(depth("[a]\nrw=read\niodepth=64\n[b]\nstonewall\nrw=write\niodepth=65\n"), 65);
+        assert_eq!(depth("[a]\nrw=read\niodepth=64\n[b]\nstonewall\nrw=write\niodepth=3\n"), 64);
     }
 
     #[test]

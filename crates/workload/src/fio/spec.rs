@@ -130,6 +130,10 @@ impl Ready for Understood {
         Some(self.jobs.demands())
     }
 
+    fn depth(&self) -> u64 {
+        self.jobs.depth()
+    }
+
     fn hit_ns(&self) -> u64 {
         (self.spec.page_cache_us * 1e3) as u64
     }

@@ -13,7 +13,8 @@ use crate::failure::Failure;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Measurement")]
 pub struct MeasurementArgs {
-    /// Keep N requests in flight, whatever their arrival times [default for generators: 32]
+    /// Keep N requests in flight, whatever their arrival times; queues that are not as deep become so, unless
+    /// host.queues.depth is set [default for generators: 32]
     #[arg(long, value_name = "N", visible_aliases = ["depth", "queue-depth"])]
     pub closed: Option<String>,
 

@@ -134,6 +134,7 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     let config = args.input.as_deref().filter(|path| is_config(path));
     let flags = [args.measurement.layers()?, args.synthetic.layers()?, args.policies.layers()?].concat();
     let job = args.drive.job(config, flags)?.allowing(args.policies.allowed());
+    let job = if args.measurement.snapshot.is_some() { job.on_built_drive() } else { job };
     let required = args.require.requirements()?;
     if args.policies.isolate() {
         return isolation::run(worker::program(), &job.libraries()?);
