@@ -118,9 +118,9 @@ pub mod workers;
 
 pub use age::{AgeSteps, aging_drives};
 pub use block_table::BlockTable;
-pub use caution::Caution;
 pub use by::{Axis, By};
 pub use cache::DriveCache;
+pub use caution::Caution;
 pub use error::{Failure, ReportError};
 pub use experiment::{Experiment, RunError, prepare, prepare_run, run, run_driven, run_prepared};
 pub use fio_tally::FioJob;
