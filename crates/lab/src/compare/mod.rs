@@ -275,10 +275,15 @@ impl Comparison {
     }
 
     /// What they mean; nothing without any.
-    fn footnote(&self) -> String {
+    pub(crate) fn marks_explained(&self) -> Option<String> {
         let marks: Vec<String> = self.results.iter().map(Comparison::marks).collect();
         let legend = legend(marks.iter().map(String::as_str));
-        legend.map_or(String::new(), |legend| format!("\nMarked runs are {legend}.\n"))
+        legend.map(|legend| format!("Marked runs are {legend}."))
+    }
+
+    /// The same below a table.
+    fn footnote(&self) -> String {
+        self.marks_explained().map_or(String::new(), |legend| format!("\n{legend}\n"))
     }
 
     /// What is compared, and with what.
@@ -428,33 +433,46 @@ impl Comparison {
     }
 
     /// How runs ended that did not complete, other problems, and remarks: what says the same of several results is told
-    /// once.
+    /// once, and never with the numbers of one as if they were those of all.
     fn remarks(&self) -> String {
-        let mut told: Vec<(String, String, Vec<&str>)> = Vec::new();
+        let mut told: Vec<(String, Vec<(&str, String)>)> = Vec::new();
         for result in &self.results {
             let ended = (!result.is_complete()).then(|| format!("ended early ({})", result.ended));
             let problems = result.problems.iter().filter(|problem| problem.name != "incomplete");
             let problems = problems.map(|problem| &problem.text);
             for remark in ended.iter().chain(problems).chain(&result.remarks) {
                 let shape = shape(remark);
-                match told.iter_mut().find(|(other, ..)| *other == shape) {
-                    Some((.., names)) => names.push(title(result)),
-                    None => told.push((shape, remark.clone(), vec![title(result)])),
+                let said = (title(result), remark.clone());
+                match told.iter_mut().find(|(other, _)| *other == shape) {
+                    Some((_, all)) => all.push(said),
+                    None => told.push((shape, vec![said])),
                 }
             }
         }
-        let mut text = String::new();
-        for (number, (_, remark, names)) in told.iter().enumerate() {
-            let who = match names.as_slice() {
-                [name] => (*name).to_owned(),
-                names if names.len() == self.results.len() => format!("all, such as {}", names[0]),
-                names if names.len() <= NAMES_SHOWN => names.join(", "),
-                names => format!("{} runs, such as {}", names.len(), names[0]),
-            };
-            text.push_str(if number == 0 { "\n" } else { "" });
-            text.push_str(&wrapped(&format!("{who}: {remark}.")));
-        }
-        text
+        let lines: String = told.iter().map(|(_, said)| self.remark(said)).collect();
+        if lines.is_empty() { lines } else { format!("\n{lines}") }
+    }
+
+    /// What is said of several results, but for its numbers: these are of each where there is room, else of one that is
+    /// named.
+    fn remark(&self, said: &[(&str, String)]) -> String {
+        let (first, remark) = &said[0];
+        let is_the_same = said.iter().all(|(_, other)| other == remark);
+        let all = said.len() == self.results.len();
+        let who = match said {
+            [(name, _)] => (*name).to_owned(),
+            _ if !is_the_same && said.len() <= COLUMNS_MAX => {
+                return said.iter().map(|(name, text)| wrapped(&format!("{name}: {text}."))).collect();
+            }
+            _ if !is_the_same && all => format!("all, with the numbers of {first}"),
+            _ if !is_the_same => format!("{} runs, with the numbers of {first}", said.len()),
+            _ if all => format!("all, such as {first}"),
+            _ if said.len() <= NAMES_SHOWN => {
+                said.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+            }
+            _ => format!("{} runs, such as {first}", said.len()),
+        };
+        wrapped(&format!("{who}: {remark}."))
     }
 }
 

@@ -134,6 +134,27 @@ fn a_comparison_has_ratios_to_the_first() {
     assert!(report::compare(&[results[0].clone(), other]).contains("The workloads are not the same."));
 }
 
+/// A number is one run's: of few runs each says its own, of many it is said whose it is.
+#[test]
+fn remarks_on_several_runs_are_not_told_with_the_numbers_of_one() {
+    let saying = |name: String, mib: u32| {
+        let mut result = results().swap_remove(0);
+        result.name = name;
+        result.remarks =
+            vec![format!("this run writes {mib} MiB, less than its spare"), "it is small".into()];
+        result
+    };
+    let all: Vec<RunResult> = (1..=6).map(|mib| saying(format!("r{mib}"), mib)).collect();
+    let few = report::compare(&all[..3]);
+    for mib in 1..=3 {
+        assert!(few.contains(&format!("\nr{mib}: this run writes {mib} MiB, less than its spare.")), "{few}");
+    }
+    assert!(few.contains("\nall, such as r1: it is small."), "{few}");
+    let many = report::compare(&all);
+    assert_eq!(many.matches("this run writes").count(), 1, "{many}");
+    assert!(many.contains("\nall, with the numbers of r1: this run writes 1 MiB"), "{many}");
+}
+
 /// A result with errors in it.
 fn with_errors(name: &str, histogram: &[u64]) -> RunResult {
     let mut aged = result(name, "greedy", MIX);
