@@ -88,6 +88,12 @@ const UNEXPLAINED: &str = "
         return !keys.some(key => key.textContent.trim());
     }).map(of => of.dataset.chart || of.className);";
 
+/// Charts that are not as wide as their place, and so run into their neighbours or leave it empty; one line each.
+const WIDTHS: &str = "
+    return [...document.querySelectorAll('.uplot')].filter(of => of.parentElement.clientWidth > 260).filter(of =>
+        Math.abs(of.getBoundingClientRect().width - of.parentElement.clientWidth) > 2)
+        .map(of => `${of.dataset.chart}: ${of.getBoundingClientRect().width} in ${of.parentElement.clientWidth}`);";
+
 #[test]
 fn pages_are_read_on_a_desk_and_on_a_telephone_by_day_and_by_night() {
     let Some(browser) = Browser::start() else { return };
@@ -102,8 +108,13 @@ fn pages_are_read_on_a_desk_and_on_a_telephone_by_day_and_by_night() {
             let Look { name: way, .. } = look;
             browser.keep_screenshot(&format!("{name}-{way}"));
             assert_eq!(browser.console(), Vec::<String>::new(), "{name}, {way}");
-            for (what, script) in [("beyond", BEYOND), ("structure", STRUCTURE), ("unexplained", UNEXPLAINED)]
-            {
+            let looks = [
+                ("beyond", BEYOND),
+                ("structure", STRUCTURE),
+                ("unexplained", UNEXPLAINED),
+                ("widths", WIDTHS),
+            ];
+            for (what, script) in looks {
                 assert_eq!(browser.run(script), json!([]), "{name}, {way}: {what}");
             }
             let paper = browser.run("return getComputedStyle(document.body).backgroundColor");

@@ -459,9 +459,11 @@
 
   // --- putting it all in its places
 
+  // What fills columns once all places of a section are in the page: only then they are as wide as they will be.
+  const later = [];
+  const inPlace = () => later.splice(0).forEach(fill => fill());
   const inColumns = (place, what, heading = "h4") => {
     const row = element("div", undefined, data.runs.length > 1 ? "columns" : "columns one");
-    // All are there before any is drawn: only then they are as wide as they will be.
     const columns = data.runs.map(run => {
       const column = element("div");
       if (data.runs.length > 1) column.append(element(heading, run.name));
@@ -469,9 +471,9 @@
     });
     row.append(...columns);
     place.append(row);
-    data.runs.forEach((run, number) => {
+    data.runs.forEach((run, number) => later.push(() => {
       if (!what(columns[number], run)) columns[number].append(element("p", "nothing to show", "none"));
-    });
+    }));
   };
   const shares = document.getElementById("share");
   if (shares) drawShares(shares);
@@ -521,7 +523,10 @@
           return true;
         });
       };
-      choice.addEventListener("change", draw);
+      choice.addEventListener("change", () => {
+        draw();
+        inPlace();
+      });
       const label = element("h3", "Any counter "), block = element("div", undefined, "screen");
       label.append(choice);
       block.append(label, said, place);
@@ -540,6 +545,7 @@
         return found;
       });
     }
+    inPlace();
     zoom(...overTime.whole);
     const commands = { in: [0.5, 0], out: [2, 0], earlier: [1, -0.5], later: [1, 0.5] };
     for (const [name, [factor, shift]] of Object.entries(commands)) {
@@ -561,6 +567,7 @@
       if (run.blocks) drawBlocks(column, run);
       return run.blocks;
     }, "h3");
+    inPlace();
   }
 
   // --- sizes, colours, paper
