@@ -189,6 +189,31 @@ fn numbers_are_written_in_one_way() {
     }
 }
 
+/// Each group of settings says what they are, letters are explained where they stand, and what was worked out has no
+/// line in a file.
+#[test]
+fn what_a_page_names_it_explains() {
+    let folder = folder("pages-names");
+    let runs = [("one", run(&folder, "one", &[])), ("two", run(&folder, "two", &["--rate", "2000000"]))];
+    let page = read(together(&folder, &runs));
+    let compared = between(&page, "id=\"compared\"", "</section>");
+    assert!(
+        compared.contains("two (o)") && compared.contains("Marked runs are (o) overloaded"),
+        "{compared}"
+    );
+    let settings = between(&page, "id=\"configuration\"", "</section>");
+    let workload = between(settings, "<summary>Workload (", "</details>");
+    assert!(workload.contains("workload.read_percent") && !workload.contains("run."), "{workload}");
+    let defaults = between(settings, "<summary>Defaults (", "</details>");
+    assert!(!defaults.contains("workload."), "{defaults}");
+    let generated = folder.join("generated").display().to_string();
+    let count = "workload.count=500";
+    wordline(&["run", "--synthetic", "uniform", "--set", count, "--out", &generated, "--quiet"]).ok();
+    let settings = read(page_of(&generated));
+    let settings = between(&settings, "id=\"configuration\"", "</section>");
+    assert!(settings.contains("sized to the workload<") && !settings.contains("sized to the workload:"));
+}
+
 #[test]
 fn without_scripts_a_page_says_where_its_numbers_are() {
     let folder = folder("pages-noscript");
@@ -280,9 +305,9 @@ fn a_sweep_has_a_page_that_sorts_and_filters() {
     for said in [
         "<h1>Sweep swept</h1>",
         "Overloaded: 2 of 6 runs.",
-        "6 runs of 3 points, 2 repeats each: rate iops varies.",
+        "6 runs: 3 points × 2 repeats; rate iops varies.",
         "500, 4000, 900000",
-        "<h3>Lowest and highest</h3>",
+        "<h3>Extremes of each metric</h3>",
         " ± ",
         "alt=\"Figure: IOPS\"",
         "alt=\"Figure: flash erases\"",
@@ -292,6 +317,10 @@ fn a_sweep_has_a_page_that_sorts_and_filters() {
     ] {
         assert!(text.contains(said), "{said}");
     }
+    // What varies is not fixed, and neither is what follows from it.
+    let fixed = between(&text, "id=\"same\"", "<details>");
+    assert!(fixed.contains("<dt>Spare</dt>") && fixed.contains("<dt>Source</dt>"), "{fixed}");
+    assert!(!fixed.contains("<dt>Arrival</dt>") && !fixed.contains("<dt>Time</dt>"), "{fixed}");
     // One value in a list varies nothing.
     assert!(!between(&text, "id=\"summary\"", "</section>").contains("greedy"));
     let Some(browser) = Browser::start() else { return };

@@ -38,6 +38,9 @@ pub const FOREIGN: &[&str] = &["workload", "run", "policy", "policies", "pinned"
 const FOREIGN_IN_SWEEPS: &[&str] =
     &["workload", "run", "policy", "policies", "pinned", "sweep", "grid", "zip", "sample", "labels"];
 
+/// What the settings are from that make a drive as large as its workload needs.
+const SIZED: &str = "sized to the workload";
+
 /// The drive that is used if nothing names another.
 pub const DEFAULT_DRIVE: &str = "client_tlc";
 
@@ -359,7 +362,7 @@ impl Job {
         }
         layers.extend(self.file.as_ref().map(|file| file.layer()));
         layers.extend(self.drive.clone());
-        layers.extend(sized.map(|text| Layer::file("sized to the footprint", text)));
+        layers.extend(sized.map(|text| Layer::file(SIZED, text)));
         layers
     }
 

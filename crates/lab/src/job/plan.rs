@@ -11,7 +11,7 @@ use ssd::sections::ErrorModel;
 use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
 use super::error::conflict;
-use super::{Job, JobError, depth, files, pace, size};
+use super::{Job, JobError, SIZED, depth, files, pace, size};
 use crate::policies::Libraries;
 use crate::run_config::{PaceChoice, RunConfig};
 use crate::sizing::{SizeChoice, bytes};
@@ -94,7 +94,12 @@ impl Plan {
     /// Where keys of the drive and the run were set that have not their defaults.
     pub fn origins(&self) -> BTreeMap<String, String> {
         let all = self.resolved.origins().chain(&self.run_origins);
-        all.map(|(key, origin)| (key.clone(), origin.to_string())).collect()
+        let place = |origin: &Origin| match origin.source == SIZED {
+            // Nobody can look at a line of what was worked out.
+            true => SIZED.to_owned(),
+            false => origin.to_string(),
+        };
+        all.map(|(key, origin)| (key.clone(), place(origin))).collect()
     }
 
     /// The `[run]` table.

@@ -20,6 +20,21 @@ pub(super) fn cards(result: &RunResult, is_alone: bool) -> Markup {
     }
 }
 
+/// Both cards of several results, with what they say of all of them alone; `None` without any.
+pub(super) fn in_common(results: &[RunResult]) -> Option<Markup> {
+    let (first, others) = results.split_first()?;
+    let of_all = |said: fn(&RunResult) -> Said| -> Said {
+        let others: Vec<Said> = others.iter().map(said).collect();
+        said(first).into_iter().filter(|line| others.iter().all(|other| other.contains(line))).collect()
+    };
+    Some(html! {
+        div.cards {
+            (card("Drive", &of_all(drive), true))
+            (card("Workload", &of_all(workload), true))
+        }
+    })
+}
+
 fn card(title: &str, said: &Said, is_alone: bool) -> Markup {
     html! {
         div.card {

@@ -114,14 +114,21 @@ pub(super) fn advice(name: &str, result: Option<&RunResult>) -> &'static str {
     }
 }
 
-/// The light of several results together, with more.
-pub(super) fn of_lights(lights: &[Light], more: &Markup) -> Markup {
+/// Why runs need a look that have problems, and those that only have remarks.
+pub(super) const WITH_PROBLEMS: &str = "with problems";
+pub(super) const WITH_REMARKS: &str = "with remarks only";
+
+/// The light of several results together, with more; `why` tells how many need a look for each reason.
+pub(super) fn of_lights(lights: &[Light], why: &[(usize, &str)], more: &Markup) -> Markup {
     let light = lights.iter().copied().max().unwrap_or(Light::Good);
     let (all, as_bad) = (lights.len(), lights.iter().filter(|other| **other == light).count());
     let title = match light {
         Light::Good => "Good: the numbers of all runs can be used as they stand.".to_owned(),
         Light::Look => {
-            format!("Look: {as_bad} of {all} runs need a closer look before you use their numbers.")
+            let why = why.iter().filter(|(number, _)| *number > 0);
+            let why: Vec<String> = why.map(|(number, what)| format!("{number} {what}")).collect();
+            let why = why.join(", ");
+            format!("Look: {as_bad} of {all} runs need a closer look before you use their numbers: {why}.")
         }
         Light::Wrong => format!("Wrong: do not use the numbers of {as_bad} of {all} runs as they stand."),
     };

@@ -162,7 +162,7 @@
       },
       axes: [
         axis({ label: "latency", labelSize: 18, size: 32, labelFont: "12px system-ui, sans-serif", splits: logMarks(10), values: (u, marks) => marks.map(mark => mark === null ? null : show(mark, "ns")) }),
-        axis({ label: "share slower", labelSize: 20, labelFont: "12px system-ui, sans-serif", size: 70, splits: logMarks(8),
+        axis({ label: "share of requests slower", labelSize: 20, labelFont: "12px system-ui, sans-serif", size: 70, splits: logMarks(8),
           values: (u, marks) => marks.map(mark => mark === null ? null : show(mark, "share")) }),
       ],
       series,

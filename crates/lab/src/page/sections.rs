@@ -9,7 +9,7 @@ use super::summary;
 use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use crate::by::By;
 use crate::compare::Comparison;
-use crate::number::{count, duration, percent};
+use crate::number::{count, duration, of_things, percent};
 use crate::reproduce::Judged;
 use crate::result::RunResult;
 use crate::stalls::Stall;
@@ -70,7 +70,7 @@ pub(super) fn parts(runs: &[Run], comparison: &Comparison, claims: &[ClaimsOf]) 
             html! {
                 p.soft { "The share of requests that take longer than a time; both axes are logarithmic. The further \
                           right a curve ends, the longer its slowest request took. "
-                    span.screen { "Drag to zoom, double-click for all of it." } }
+                    span.screen { "Drag to zoom, double-click to reset." } }
                 div id="share" {}
             },
         ));
@@ -140,9 +140,9 @@ fn what_held(result: &RunResult) -> Vec<String> {
     if let Some(longest) = result.stalls.longest.first() {
         let part = Part::ALL.iter().find(|part| part.name() == longest.part);
         all.push(format!(
-            "{} stalls of 5 ms or more, {} in all: requests waited and nothing completed. The longest \
+            "{} of 5 ms or more, {} in all: requests waited and nothing completed. The longest \
              began at {} and took {}; the request that ended it had spent most of its time {}.",
-            count(result.stalls.count),
+            of_things(result.stalls.count, "stall"),
             duration(result.stalls.total_ns as f64),
             duration(longest.start_ns as f64),
             duration(longest.ns as f64),
@@ -330,10 +330,10 @@ fn over_time(runs: &[Run]) -> Markup {
             button type="button" id="time-out" { "zoom out (-)" }
             button type="button" id="time-earlier" { "earlier (←)" }
             button type="button" id="time-later" { "later (→)" }
-            button type="button" id="time-all" { "all (0)" }
+            button type="button" id="time-all" { "reset (0)" }
             output id="shown-time" aria-live="polite" {}
         }
-        p.soft.screen { "Drag over any chart to zoom all of them; double-click for all of the time. A click on a name "
+        p.soft.screen { "Drag over any chart to zoom all of them; double-click to reset. A click on a name "
             "hides its line." }
         div id="time" tabindex="0" role="group" aria-label="Charts over time" {}
     }
@@ -355,6 +355,7 @@ fn side_by_side(comparison: &Comparison) -> Markup {
     html! {
         p.soft { "Ratios are to " (first) "." }
         (of_rows("", &rows))
+        @if let Some(legend) = comparison.marks_explained() { p.soft { (legend) } }
     }
 }
 
@@ -367,19 +368,22 @@ fn shown(result: &RunResult, key: &str) -> String {
     }
 }
 
-/// Keys that differ first, then those that the user set, those of presets, and what nobody set.
+/// Keys that differ first, then those that the user set, those of presets, the workload's, and what nobody set.
 fn configuration(comparison: &Comparison) -> Markup {
     let results = comparison.results();
     let differing = comparison.differing_keys();
-    let mut groups: [(&str, Vec<&String>); 3] = [
+    let mut groups: [(&str, Vec<&String>); 4] = [
         ("Set for the run", Vec::new()),
         ("Set by presets", Vec::new()),
-        ("Not set: defaults, and the workload", Vec::new()),
+        (WORKLOAD, Vec::new()),
+        ("Defaults", Vec::new()),
     ];
     for key in comparison.keys_in_force().into_iter().filter(|key| !differing.contains(key)) {
         let origins = || results.iter().filter_map(|result| result.config_origins.get(key));
         let group = match (origins().next(), origins().all(|origin| origin.starts_with("preset "))) {
-            (None, _) => 2,
+            // Results do not tell which of these were set.
+            (None, _) if key.starts_with("workload.") => 2,
+            (None, _) => 3,
             (Some(_), true) => 1,
             (Some(_), false) => 0,
         };
@@ -398,10 +402,12 @@ fn configuration(comparison: &Comparison) -> Markup {
         Line::new(html! { (key) }, results.iter().map(cell).collect())
     };
     let heads = [key(), text("value"), text("from")];
-    let line = |key: &str| {
+    let line = |key: &str, width: usize| {
         let cells = [shown(&results[0], key), origin(&results[0], key)];
-        Line::new(html! { (key) }, cells.map(|cell| html! { (cell) }).into())
+        let cells = cells.into_iter().take(width - 1);
+        Line::new(html! { (key) }, cells.map(|cell| html! { (cell) }).collect())
     };
+    let heads_of = |title: &str| if title == WORKLOAD { &heads[..2] } else { &heads[..] };
     html! {
         @if !differing.is_empty() {
             h3 { "Settings that differ" }
@@ -410,7 +416,8 @@ fn configuration(comparison: &Comparison) -> Markup {
         @for (number, (title, keys)) in groups.iter().enumerate().filter(|(_, (_, keys))| !keys.is_empty()) {
             details open[number == 0] {
                 summary { (title) " (" (keys.len()) ")" }
-                (table("", &heads, &keys.iter().map(|key| line(key)).collect::<Vec<_>>()))
+                @let heads = heads_of(title);
+                (table("", heads, &keys.iter().map(|key| line(key, heads.len())).collect::<Vec<_>>()))
             }
         }
         @if results.iter().all(|result| result.config.is_empty()) {
@@ -418,6 +425,9 @@ fn configuration(comparison: &Comparison) -> Markup {
         }
     }
 }
+
+/// The group of the workload's keys, of which no origin is known.
+const WORKLOAD: &str = "Workload";
 
 /// What the drives counted, where any is not zero.
 fn counters(results: &[RunResult]) -> Markup {

@@ -1,6 +1,6 @@
 //! What is seen first of a result: whether it can be trusted, what it says, of what, and its numbers in a table.
 
-use super::light::{self, Light, problems_of, prose, sentence, to_do};
+use super::light::{self, Light, WITH_PROBLEMS, WITH_REMARKS, problems_of, prose, sentence, to_do};
 use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use super::{cards, light::advice};
 use crate::number::{digits, duration, si};
@@ -24,6 +24,9 @@ pub(super) fn of_one(result: &RunResult) -> Markup {
 /// The first screen of a page of several: a row for each, and what is wrong with any.
 pub(super) fn of_several(results: &[RunResult]) -> Markup {
     let lights: Vec<Light> = results.iter().map(Light::of).collect();
+    let problems = results.iter().filter(|result| !problems_of(result).is_empty()).count();
+    let not_good = lights.iter().filter(|light| **light != Light::Good).count();
+    let why = [(problems, WITH_PROBLEMS), (not_good - problems, WITH_REMARKS)];
     let named = |name: &str| {
         let has = |result: &&RunResult| problems_of(result).iter().any(|problem| problem.name == name);
         let names: Vec<&str> = results.iter().filter(has).map(|result| result.name.as_str()).collect();
@@ -32,7 +35,7 @@ pub(super) fn of_several(results: &[RunResult]) -> Markup {
     let found = MARKS.iter().map(|(name, _, what)| (*name, *what, named(name)));
     let found: Vec<_> = found.filter(|(.., names)| !names.is_empty()).collect();
     html! {
-        (light::of_lights(&lights, &html! {
+        (light::of_lights(&lights, &why, &html! {
             @if !found.is_empty() {
                 ul { @for (name, what, names) in &found {
                     li { (sentence(&format!("{what}: {names}"))) (to_do(advice(name, None))) }

@@ -7,7 +7,7 @@ mod rows;
 pub(crate) use read::{NoSweep, Swept};
 
 use super::cards;
-use super::light::{Light, advice, of_lights, prose, sentence, to_do};
+use super::light::{Light, WITH_PROBLEMS, WITH_REMARKS, advice, of_lights, prose, sentence, to_do};
 use super::sections::Section;
 use super::tables::{Head, Line, Set, table};
 use crate::problem::MARKS;
@@ -31,7 +31,7 @@ pub(super) fn parts(swept: &Swept, beside: Option<&Path>) -> Vec<Section> {
     if !swept.told.is_empty() {
         all.push(Section::new("problems", "Problems, run by run", told(swept)));
     }
-    if swept.first.is_some() || !swept.file.is_empty() {
+    if !swept.examples.is_empty() || !swept.file.is_empty() {
         all.push(Section::on_screen("same", "Fixed parameters", same(swept)));
     }
     all
@@ -44,11 +44,15 @@ fn summary(swept: &Swept, metrics: &[Metric], points: &[Point]) -> Markup {
         (0..runs).map(|row| swept.cautions(row)).filter(|cautions| !cautions.is_empty()).collect();
     let with = |status: &str| (0..runs).filter(|row| swept.word("status", *row) == status).count();
     let (failed, missing) = (with("failed"), with("missing"));
+    let problems = (0..runs).filter(|row| !swept.problems(*row).is_empty()).count();
+    let not_good = lights.iter().filter(|light| **light != Light::Good).count();
+    let remarks = not_good.saturating_sub(problems + failed + missing);
+    let why = [(problems, WITH_PROBLEMS), (remarks, WITH_REMARKS), (missing, "not run yet")];
     let has = |name: &str| (0..runs).filter(|row| swept.problems(*row).iter().any(|it| it == name)).count();
     let found: Vec<_> =
         MARKS.iter().map(|(name, _, what)| (*name, *what, has(name))).filter(|(.., n)| *n > 0).collect();
     html! {
-        (of_lights(&lights, &html! {
+        (of_lights(&lights, &why, &html! {
             ul {
                 @if failed > 0 {
                     li { "Failed: " (failed) " of " (runs) " runs, whose numbers end early if there are any." }
@@ -85,18 +89,18 @@ fn answer(swept: &Swept, points: &[Point]) -> String {
         [rest @ .., last] => format!("{} and {last} vary", rest.join(", ")),
     };
     let (runs, all) = (swept.table.rows(), points.len());
-    let repeats = if all > 0 && runs > all && runs.is_multiple_of(all) {
-        format!(", {} repeats each", runs / all)
+    let points = counted(all, "point");
+    let how = if all > 0 && runs > all && runs.is_multiple_of(all) {
+        format!("{points} \u{d7} {} repeats", runs / all)
     } else {
-        String::new()
+        points
     };
-    format!("{} of {}{repeats}: {what}.", counted(runs, "run"), counted(all, "point"))
+    format!("{}: {how}; {what}.", counted(runs, "run"))
 }
 
 /// So many of something.
 fn counted(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", crate::number::count(number as u64))
+    crate::number::of_things(number as u64, what)
 }
 
 /// Every key that varies, with its values.
@@ -117,9 +121,8 @@ fn varied(swept: &Swept) -> Markup {
         let name = swept.labels.get(key).unwrap_or(key);
         Line::new(html! { (name) }, vec![html! { (values.len()) }, html! { (text) }])
     };
-    let heads = [("what varies", Set::Key), ("values", Set::Number), ("", Set::Text)]
+    let heads = [("parameter", Set::Key), ("number of values", Set::Number), ("values", Set::Text)]
         .map(|(name, set)| Head(name.into(), set));
-    let heads = heads.map(|head| if head.0.is_empty() { Head("which".into(), Set::Text) } else { head });
     html! { @if !swept.varied.is_empty() {
         (table("", &heads, &swept.varied.iter().map(line).collect::<Vec<_>>()))
     } }
@@ -140,14 +143,14 @@ fn extremes(swept: &Swept, metrics: &[Metric], points: &[Point]) -> Markup {
         Some(Line::new(html! { (metric.name) }, cells.collect()))
     };
     let lines: Vec<Line> = metrics.iter().filter_map(line).collect();
-    let heads = ["metric", "lowest", "at", "highest", "at"];
+    let heads = ["metric", "min", "at", "max", "at"];
     let heads: Vec<Head> = heads
         .iter()
         .enumerate()
         .map(|(at, name)| Head((*name).to_owned(), if at % 2 == 1 { Set::Number } else { Set::Text }))
         .collect();
     html! { @if points.len() > 1 && !lines.is_empty() {
-        h3 { "Lowest and highest" }
+        h3 { "Extremes of each metric" }
         (table("", &heads, &lines))
     } }
 }
@@ -184,7 +187,7 @@ fn told(swept: &Swept) -> Markup {
     let heads = [("point", Set::Text), ("run", Set::Key), ("light", Set::Text), ("why", Set::Text)];
     let heads = heads.map(|(name, set)| Head(name.to_owned(), set));
     html! { details {
-        summary { (counted(swept.told.len(), "run")) " with problems" }
+        summary { (counted(swept.told.len(), "run")) " with problems; remarks stand in the table of runs" }
         (table("", &heads, &swept.told.iter().map(line).collect::<Vec<_>>()))
     } }
 }
@@ -192,9 +195,9 @@ fn told(swept: &Swept) -> Markup {
 /// What all runs have in common.
 fn same(swept: &Swept) -> Markup {
     html! {
-        @if let Some(first) = &swept.first {
-            p.soft { "Drive and workload as in the first run; what varies differs from run to run." }
-            (cards::cards(first, true))
+        @if let Some(cards) = cards::in_common(&swept.examples) {
+            p.soft { "What is the same in all runs; what varies, and what follows from it, is left out." }
+            (cards)
         }
         @if !swept.file.is_empty() {
             details {

@@ -8,6 +8,7 @@ use crate::error::ReportError;
 use crate::problem::Problem;
 use crate::result::RunResult;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use workload::whole::{self, RESULT_BYTES_MAX};
@@ -66,8 +67,8 @@ pub(crate) struct Swept {
     pub figures: Vec<Figure>,
     /// Figures that there was no room for.
     pub figures_left: usize,
-    /// The first result that can be read, for what does not vary.
-    pub first: Option<RunResult>,
+    /// Results with each value of what varies, as far as they can be read: for what does not vary.
+    pub examples: Vec<RunResult>,
     /// The sweep's own file.
     pub file: String,
     /// What that calls things.
@@ -125,12 +126,12 @@ impl Swept {
             name,
             folder: folder.to_owned(),
             labels: Labels::of(&file, &varied, &table),
+            examples: examples(folder, &table, &varied),
             varied,
             knows_problems: table.values("problems").is_some(),
             told,
             figures,
             figures_left,
-            first: first(folder, &table),
             file,
             table,
         })
@@ -205,14 +206,26 @@ fn figures(folder: &Path) -> Result<(Vec<Figure>, usize), ReportError> {
     Ok((all, left))
 }
 
-/// The first run's result that can be read.
-fn first(folder: &Path, table: &Table) -> Option<RunResult> {
-    let ids = table.values("run")?;
+/// The results of the first run, of the first with each other value of a key that varies, and of the last run, which
+/// tells what a seed changes.
+fn examples(folder: &Path, table: &Table, varied: &[String]) -> Vec<RunResult> {
+    let Some(ids) = table.values("run") else { return Vec::new() };
     let of = |row: usize| {
         let path = folder.join("runs").join(format!("{}.json", ids.text(row)));
         // Without it there is less to see: one of another version may not be readable.
         let text = whole::read_text(&path, RESULT_BYTES_MAX).ok()?;
         serde_json::from_str::<Kept>(&text).ok()?.result
     };
-    (0..table.rows()).take(100).find_map(of)
+    let Some(first) = (0..table.rows()).take(EXAMPLES).find(|row| of(*row).is_some()) else {
+        return Vec::new();
+    };
+    let mut rows = BTreeSet::from([first, table.rows() - 1]);
+    for values in varied.iter().filter_map(|key| table.values(key)) {
+        let mut seen = BTreeSet::from([values.text(first)]);
+        rows.extend((first..table.rows()).filter(|row| seen.insert(values.text(*row))));
+    }
+    rows.into_iter().take(EXAMPLES).filter_map(of).collect()
 }
+
+/// The most results that are read to learn what they have in common.
+const EXAMPLES: usize = 100; // [A]
