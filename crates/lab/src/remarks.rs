@@ -5,7 +5,7 @@
 //! To add one, write a function below and name it in [`ALL`].
 
 use crate::facts::Facts;
-use crate::number::{bytes, count, digits, duration};
+use crate::number::{bytes, count, digits, duration, of_things};
 use crate::precondition::Past;
 use crate::result::RunResult;
 use crate::spec::LoopMode;
@@ -49,8 +49,9 @@ fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let share = result.buffer.unmapped_read_share.filter(|share| *share > 0.0)?;
     let (unmapped, all) = (result.buffer.unmapped_reads, result.buffer.units_read());
     let which = if result.ftl.trimmed_units > 0 { "never written, or trimmed" } else { "never written" };
-    let (unmapped, all, share) = (count(unmapped), count(all), digits(100.0 * share));
-    let text = format!("{unmapped} of {all} units read ({share} %) were {which}: no flash was read for them");
+    let were = if unmapped == 1 { "was" } else { "were" };
+    let (unmapped, all, share) = (count(unmapped), of_things(all, "unit"), digits(100.0 * share));
+    let text = format!("{unmapped} of {all} read ({share} %) {were} {which}: no flash was read for them");
     Some(Remark::caution(text))
 }
 
@@ -61,11 +62,11 @@ fn lost_with_others(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
         return None;
     }
     Some(Remark::caution(format!(
-        "reprogramming {} pages destroyed live data in other pages of their wordlines: {} units are known \
-         to be lost, {} pages have not been noticed yet",
-        count(work.reprograms),
-        count(found),
-        count(work.lost_pages)
+        "reprogramming {} destroyed live data in other pages of their wordlines: known to be lost: {}; not \
+         noticed yet: {}",
+        of_things(work.reprograms, "page"),
+        of_things(found, "unit"),
+        of_things(work.lost_pages, "page")
     )))
 }
 
@@ -136,10 +137,11 @@ fn no_files(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
 /// What knows the future is no drive.
 fn looked_ahead(facts: &Facts<'_>, _: &RunResult) -> Option<Remark> {
     let told = facts.drive.ahead().told()?;
-    let (deaths, mib) = (count(u64::from(told.deaths())), digits(told.bytes() as f64 / (1 << 20) as f64));
+    let (deaths, mib) =
+        (of_things(u64::from(told.deaths()), "unit"), digits(told.bytes() as f64 / (1 << 20) as f64));
     let who = facts.drive.ahead().key()?.trim_end_matches(".policy");
     Some(Remark::caution(format!(
-        "{who} knew in advance when {deaths} units would be overwritten or trimmed ({mib} MiB): no real \
+        "{who} knew in advance when {deaths} would be overwritten or trimmed ({mib} MiB): no real \
          drive does; the result shows what that knowledge is worth"
     )))
 }

@@ -3,7 +3,7 @@
 use crate::by::{Axis, By};
 use crate::cells::or_none;
 use crate::lifetime::Lifetime;
-use crate::number::{bytes, count, digits, duration, percent, si};
+use crate::number::{bytes, count, digits, duration, of_things, percent, si};
 use crate::result::{Busy, Distribution, RunResult};
 use crate::separation::StreamWork;
 use crate::share_rows::{job_rows, member_rows};
@@ -126,7 +126,7 @@ pub(crate) fn preconditioning(result: &RunResult) -> String {
     if done.units_filled == 0 {
         return "not preconditioned by this run".to_owned();
     }
-    let mut text = format!("{} units filled", count(done.units_filled));
+    let mut text = of_things(done.units_filled, "unit") + " filled";
     if done.units_overwritten > 0 {
         text.push_str(&format!(", {} overwritten", count(done.units_overwritten)));
         text.push_str(&match (done.past.as_str(), done.passes) {
@@ -297,9 +297,9 @@ fn errors(result: &RunResult) -> String {
         _ => "no pages were read".to_owned(),
     };
     let lost = format!(
-        "{} requests ended uncorrectable, {} units lost",
-        count(result.requests_uncorrectable),
-        count(result.ftl.lost_units),
+        "{} ended uncorrectable, {} lost",
+        of_things(result.requests_uncorrectable, "request"),
+        of_things(result.ftl.lost_units, "unit"),
     );
     let reclaim = &result.ftl.read_reclaim;
     let moved = reclaim.most_disturbed.map(|most| {

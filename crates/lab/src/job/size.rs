@@ -1,5 +1,6 @@
 //! A drive for a workload, by the rule of [`crate::sizing`]: what was found, in a line for people.
 
+use crate::number::of_things;
 use crate::sizing::{FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, like, raw_bytes, with_spare};
 use ssd::DriveConfig;
 use workload::SECTOR_BYTES;
@@ -158,11 +159,11 @@ fn described(preset: &DriveConfig, config: &DriveConfig, need: Need, choice: Siz
         Need::Share => "of the size for generated workloads".to_owned(),
     };
     let shape = format!(
-        "{} channels x {} chips x {} planes x {} blocks of {}",
-        new.channels,
-        new.chips_per_channel * new.dies_per_chip,
-        new.planes_per_die,
-        new.blocks_per_plane,
+        "{} x {} x {} x {} of {}",
+        of_things(new.channels.into(), "channel"),
+        of_things((new.chips_per_channel * new.dies_per_chip).into(), "chip"),
+        of_things(new.planes_per_die.into(), "plane"),
+        of_things(new.blocks_per_plane.into(), "block"),
         bytes(u64::from(new.pages_per_block()) * u64::from(new.page_bytes)),
     );
     let (logical, raw) = (bytes(logical), bytes(raw_bytes(config)));

@@ -196,7 +196,7 @@ fn errors_are_told_where_there_are_any_and_only_there() {
     // A drive without aging cells can still have lost something before.
     let mut lost = results()[0].clone();
     lost.requests_uncorrectable = 1;
-    assert!(report::table(&lost).contains("1 requests ended uncorrectable"));
+    assert!(report::table(&lost).contains("1 request ended uncorrectable"));
 }
 
 #[test]
