@@ -23,7 +23,7 @@ pub(crate) const MARKS: [(&str, char, &str); 5] = [
     ("incomplete", 'i', "ended early"),
     ("failed_requests", 'f', "with failed requests"),
     ("overloaded", 'o', "overloaded"),
-    ("several_regimes", 'r', "of several regimes"),
+    ("several_regimes", 'r', "not stationary"),
     ("not_steady", 's', "not steady"),
 ];
 

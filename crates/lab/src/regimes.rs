@@ -43,7 +43,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// The change in words: `bandwidth 575 MB/s until 3.2 s, then 35 MB/s`.
+    /// The change in words: `bandwidth dropped from 575 MB/s to 35 MB/s at 3.2 s`.
     pub(crate) fn text(&self) -> String {
         text(std::slice::from_ref(self))
     }
@@ -254,7 +254,7 @@ pub(crate) fn news(changes: &[Change], verdict: &Verdict) -> Vec<Change> {
     changes.iter().filter(is_news).cloned().collect()
 }
 
-/// The changes of a run in words: `bandwidth 575 MB/s until 3.2 s, then 35 MB/s`; nothing if there are none.
+/// The changes of a run in words: `bandwidth dropped from 575 MB/s to 35 MB/s at 3.2 s`; nothing if there are none.
 pub(crate) fn text(changes: &[Change]) -> String {
     let mut metrics: Vec<&str> = changes.iter().map(|change| change.metric.as_str()).collect();
     metrics.sort_unstable();
@@ -264,11 +264,14 @@ pub(crate) fn text(changes: &[Change]) -> String {
         .map(|metric| {
             let of: Vec<&Change> = changes.iter().filter(|change| change.metric == metric).collect();
             let name = metric.replace('_', " ");
-            let values = of.iter().map(|change| {
-                format!("{} until {}, then ", value(metric, change.before), duration(change.at_ns as f64))
+            let steps = of.iter().enumerate().map(|(at, change)| {
+                let went = if change.after < change.before { "dropped" } else { "rose" };
+                let from =
+                    if at == 0 { format!(" from {}", value(metric, change.before)) } else { String::new() };
+                let (to, when) = (value(metric, change.after), duration(change.at_ns as f64));
+                format!("{went}{from} to {to} at {when}")
             });
-            let last = of.last().map_or(String::new(), |change| value(metric, change.after));
-            format!("{name} {}{last}", values.collect::<String>())
+            format!("{name} {}", steps.collect::<Vec<_>>().join(", then "))
         })
         .collect();
     told.join("; ")
@@ -315,7 +318,7 @@ mod tests {
             assert!((change.before - 575.0).abs() < 30.0 && (change.after - 35.0).abs() < 2.0, "{change:?}");
         }
         let text = text(&found((0..40).map(|x| if x < 10 { 575.0 } else { 35.0 })));
-        assert_eq!(text, "bandwidth 575 MB/s until 10 s, then 35 MB/s");
+        assert_eq!(text, "bandwidth dropped from 575 MB/s to 35 MB/s at 10 s");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) fn line(result: &RunResult) -> String {
     };
     let regimes = match &regimes::news(&result.changes, &result.verdict)[..] {
         [] => String::new(),
-        changes => format!("; several regimes: {}", regimes::text(changes)),
+        changes => format!("; not stationary: {}", regimes::text(changes)),
     };
     format!("in short: {}{verdict}{regimes}\n", parts.join(", "))
 }

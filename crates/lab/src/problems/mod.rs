@@ -51,7 +51,7 @@ pub fn problems(result: &RunResult) -> Vec<Problem> {
     }
     let changes = regimes::news(&result.changes, &result.verdict);
     if !changes.is_empty() {
-        let text = format!("several regimes: {}", regimes::text(&changes));
+        let text = format!("not stationary: {}", regimes::text(&changes));
         all.push(Problem::new("several_regimes", text));
     }
     all.extend(unsteady(result).map(|text| Problem::new("not_steady", text)));

@@ -33,7 +33,7 @@ fn a_write_cliff_is_told_with_both_values() {
     assert!((bandwidth.before / before - 1.0).abs() < 1e-9, "{bandwidth:?}, {before}");
     assert!(bandwidth.before > 1.25 * bandwidth.after && !of(&result, "write_amplification").is_empty());
     let text = lab::report::table(&result);
-    assert!(text.lines().next().unwrap().contains("several regimes: bandwidth"), "{text}");
+    assert!(text.lines().next().unwrap().contains("not stationary: bandwidth"), "{text}");
     let names: Vec<&str> = result.problems.iter().map(|problem| problem.name.as_str()).collect();
     assert_eq!(names, ["several_regimes"]);
 }

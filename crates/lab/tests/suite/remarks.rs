@@ -42,7 +42,7 @@ fn holds(result: &RunResult) {
     assert_eq!(is_overloaded, problems.contains(&"overloaded"), "{told}");
     let text = lab::report::table(result);
     let first = text.lines().next().unwrap();
-    assert!(!is_overloaded || !first.contains("several regimes: latency"), "{first}");
+    assert!(!is_overloaded || !first.contains("not stationary: latency"), "{first}");
 }
 
 /// Each remark is a caution or a note, and a result that does not say which is read in the same way.

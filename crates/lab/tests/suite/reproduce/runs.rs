@@ -232,11 +232,9 @@ fn runs_with_problems_are_marked_in_tables_figures_and_results() {
     };
     set(&mut outcome, "late", &["overloaded", "several_regimes"]);
     let (table, results, figure) = files(&outcome);
-    for told in [
-        "problems: 1 of 4 overloaded, 1 of several regimes",
-        "(or)\n",
-        "(o) overloaded, (r) of several regimes",
-    ] {
+    for told in
+        ["problems: 1 of 4 overloaded, 1 not stationary", "(or)\n", "(o) overloaded, (r) not stationary"]
+    {
         assert!(table.contains(told), "{told}: {table}");
     }
     assert_eq!(results.matches("problems = [\"overloaded\", \"several_regimes\"]").count(), 1, "{results}");
