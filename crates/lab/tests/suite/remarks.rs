@@ -164,11 +164,11 @@ fn a_remark_says_itself_whether_it_matters_and_what_to_do() {
     assert!(short.text.ends_with("too little to judge write amplification") && short.to_do.is_none());
     assert!(uncleaned.text.ends_with("have no visible effect"), "{uncleaned:?}");
     assert_eq!(uncleaned.to_do.as_deref(), Some("try --size footprint, or a longer run"));
-    assert_eq!(result.notes(), ["options of the job file with no effect here: ioengine"]);
+    assert_eq!(result.notes(), ["ignored fio options: ioengine"]);
     // The page says what to do apart from what is so, and lists what does not matter further down.
     let page = lab::report::page(&result);
     let to_do = "</strong>Try <span class=\"flag\">--size</span> footprint, or a longer run.";
     assert!(page.contains("have no visible effect.") && page.contains(to_do), "{page}");
     let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
-    assert!(place("have no visible effect.") < place("Options of the job file with no effect here"));
+    assert!(place("have no visible effect.") < place("Ignored fio options"));
 }

@@ -233,7 +233,7 @@ impl JobFile {
     fn remark(&mut self, ignored: &[&'static str]) {
         let mut remarks = Vec::new();
         if !ignored.is_empty() {
-            let text = format!("options of the job file with no effect here: {}", ignored.join(", "));
+            let text = format!("ignored fio options: {}", ignored.join(", "));
             remarks.push(Remark::note(text));
         }
         let mut remark = |kind: Kind, is_so: fn(&Job) -> bool, text: &str| {

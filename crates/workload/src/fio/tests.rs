@@ -224,9 +224,7 @@ fn what_has_no_effect_is_told_once() {
     let file = load(text).unwrap();
     assert_eq!(
         file.remarks(),
-        [crate::Remark::note(
-            "options of the job file with no effect here: ioengine, group_reporting, thread"
-        )]
+        [crate::Remark::note("ignored fio options: ioengine, group_reporting, thread")]
     );
     let file = load("[a]\nsize=1m\niodepth=8\n").unwrap();
     assert!(file.remarks()[0].text.contains("page_cache"), "{:?}", file.remarks());
