@@ -281,7 +281,7 @@ fn one_run_at_a_time_in_a_folder() {
 #[test]
 fn a_refused_run_leaves_no_folder() {
     let folder = place("no-folder");
-    let wrong = ["--out", "a/b", "--set", "run.depth=65000"];
+    let wrong = ["--out", "a/b", "--set", "run.depth=70000"];
     wordline_in(&folder, &[&RUN[..], &wrong].concat()).fails(2, &["run.depth"]);
     assert!(!folder.join("a").exists());
 }

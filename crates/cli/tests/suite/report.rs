@@ -90,7 +90,7 @@ fn a_run_writes_its_page_and_report_writes_the_same() {
         "What delayed the slowest reads",
         "Permission is hereby granted",
         "one.toml:",
-        "Not set: defaults",
+        "Defaults (",
     ] {
         assert!(text.contains(said), "{said}");
     }

@@ -54,7 +54,7 @@ impl Moves {
 
     /// Begins the next job of a lane. This is the order of work: the first with something to do and room for it begins.
     /// Moves because of reads go before all of these.
-    fn start_job(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+    fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
         self.start_retirement(lane)
             || self.media.space.ring.is_used() && self.start_destage(lane)
             || self.media.locks.lists.has_unlockable(lane) && self.start_unlockable(lane)
@@ -188,13 +188,8 @@ impl Moves {
 
     /// Begins to empty a block that a technique offers: the first that may be emptied now, and for which there is room.
     #[cold]
-    fn start_offered(&mut self, flash: &mut Flash, lane: LaneId) -> bool {
+    fn start_offered(&mut self, flash: &Flash, lane: LaneId) -> bool {
         let mut from = 0;
-        let work = &self.media.work.lanes[lane.index()];
-        if self.media.tables.layout.pages_per_row > 1 && !work.has_job() && work.reads == 0 {
-            // What is gathered of a row would count as lacking room, and nothing else will fill it soon.
-            self.program_all_gathered(flash, lane, true);
-        }
         loop {
             let seen = Seen { tables: &self.media.tables, chip: &flash.chip };
             let Some((offer, by, cause)) = self.media.techniques.choose(from, lane, &seen) else {
