@@ -14,6 +14,7 @@ use crate::experiment::{RunError, prepare, run};
 use crate::files::{Replacement, stage_drive};
 use crate::foresee::foresee;
 use crate::precondition::Preconditioning;
+use crate::problem::names;
 use crate::result::RunResult;
 use crate::run_config::RunConfig;
 use crate::spec::{LoopMode, RunSpec};
@@ -490,7 +491,7 @@ impl Job {
         (result.cpu_seconds, result.wall_seconds, result.preconditioning.cpu_seconds) = (0.0, 0.0, 0.0);
         (result.requests_per_cpu_second, result.peak_rss_bytes) = (None, None);
         let (identity, seeds) = (self.identity.clone(), vec![self.seed]);
-        let problems = result.problems.iter().map(|problem| problem.name.clone()).collect();
+        let problems = names(&result.problems).into_iter().map(str::to_owned).collect();
         Ok(Cell { identity, place, metrics, seeds, spread: BTreeMap::new(), problems, result })
     }
 

@@ -25,9 +25,6 @@ pub(super) struct Programs {
     pub hurrying: bool,
     pub under_way: u32,
     at_most: u32,
-    /// More than a page is gathered before it is programmed.
-    #[serde(skip)]
-    by_row: bool,
     /// Until when the page now gathering may wait; zero if none does.
     gather_until: SimTime,
 }
@@ -40,7 +37,6 @@ impl Programs {
             hurrying: false,
             under_way: 0,
             at_most: cfg.host_programs_at_most(),
-            by_row: cfg.pages_per_row() > 1,
             gather_until: SimTime::ZERO,
         }
     }
@@ -122,7 +118,7 @@ impl Programs {
             return false;
         }
         let waits_for_all = slots.urgent > 0 || self.hurrying || !writes.flushes.is_empty();
-        if self.by_row && !waits_for_all && self.under_way > 0 && b.ftl.gather.would_pad() {
+        if !waits_for_all && self.under_way > 0 && b.ftl.gather.would_pad_a_row() {
             // Writes wait for slots, and some will come.
             return false;
         }
@@ -157,7 +153,7 @@ impl Programs {
 
     /// Takes what follows from the configuration from fresh ones, and checks the rest.
     pub fn restored(&mut self, fresh: &Programs) -> Verdict {
-        (self.at_most, self.by_row) = (fresh.at_most, fresh.by_row);
+        self.at_most = fresh.at_most;
         ensure(self.gather_until.0 < MOST, "until when data gathers")
     }
 }

@@ -237,7 +237,7 @@ impl Moves {
         let mut may_be_busy = true;
         self.media.reclaim.look_anew(&mut self.media.work, lane, which);
         loop {
-            let waits = may_be_busy && self.must_wait(lane, which)
+            let waits = may_be_busy && self.media.work.must_wait(&self.media.tables, lane, which)
                 || self.media.work.rests(&self.media.tables, &self.media.space.allocator, lane, which);
             let Media { work, tables, .. } = &mut self.media;
             let Some(job) = &mut work.lanes[lane.index()].jobs[which] else { return false };
@@ -253,16 +253,6 @@ impl Moves {
             }
             may_be_busy = true;
         }
-    }
-
-    /// Whether a job's next read waits until operations end: as many are under way as may be, and it is of another row
-    /// than the last.
-    #[inline]
-    fn must_wait(&self, lane: LaneId, which: usize) -> bool {
-        let Media { work, tables, .. } = &self.media;
-        let is_in_row = |job: &Job| matches!(job, Job::Empty { walk, .. } if walk.is_in_row(tables));
-        work.is_busy(&tables.layout, lane, 0)
-            && !work.lanes[lane.index()].jobs[which].as_ref().is_some_and(is_in_row)
     }
 
     /// What is read away from a block next, or leaves it altogether, is the read-reclaim policy's to say.

@@ -133,22 +133,12 @@ impl Moves {
     ) -> bool {
         let mut all = true;
         for stream in streams.map(|stream| StreamId(stream as u8)) {
-            if self.page_of(lane, stream, rest) > 0 {
+            let Media { work, tables, space, .. } = &self.media;
+            if work.page_of(&tables.layout, &space.allocator, (lane, stream), rest) > 0 {
                 all &= self.program_gathered(flash, lane, (stream, rest), room);
             }
         }
         all
-    }
-
-    /// Units of a stream that go to one page now.
-    #[inline]
-    fn page_of(&self, lane: LaneId, stream: StreamId, rest: bool) -> usize {
-        let Media { work, tables: Tables { layout, .. }, space, .. } = &self.media;
-        let left = || match layout.pages_per_row {
-            1 => 1,
-            pages => space.allocator.left_of_row(lane, stream, pages),
-        };
-        work.lanes[lane.index()].page_of(stream, layout.units_per_page as usize, rest, left)
     }
 
     /// Programs pages of a stream that has enough for one; false if no page was left.
@@ -165,7 +155,8 @@ impl Moves {
         let which = stream.index();
         let per_page = self.media.tables.layout.units_per_page as usize;
         loop {
-            let mut count = self.page_of(lane, stream, rest);
+            let Media { work, tables, space, .. } = &self.media;
+            let mut count = work.page_of(&tables.layout, &space.allocator, (lane, stream), rest);
             if count == 0 {
                 return true;
             }
@@ -210,10 +201,10 @@ impl Moves {
             while let Some(dead) = self.media.work.take_dead(&self.media.tables, lane, stream) {
                 self.media.unit_arrived(flash, self.media.tables.layout.block_of_unit(Pun(dead.source)));
             }
-            if self.page_of(lane, stream, rest) == 0 {
+            let Media { tables, work, space, .. } = &mut self.media;
+            if work.page_of(&tables.layout, &space.allocator, (lane, stream), rest) == 0 {
                 return true;
             }
-            let Media { tables, work, space, .. } = &mut self.media;
             let here = &work.lanes[lane.index()];
             // A queue that drains goes page by page, as operations end.
             if here.programs >= work.in_flight_at_most {

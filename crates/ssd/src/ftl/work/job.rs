@@ -48,6 +48,12 @@ impl Job {
         }
     }
 
+    /// Whether pages with live units are left of the row that it is reading.
+    #[inline]
+    pub fn is_in_row(&self, tables: &Tables) -> bool {
+        matches!(self, Job::Empty { walk, .. } if walk.is_in_row(tables))
+    }
+
     /// Units that it has still to move, at most, of those that live in its block.
     pub fn left(&self, live: u32) -> u32 {
         match (self, self.walk()) {

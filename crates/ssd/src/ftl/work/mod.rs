@@ -187,6 +187,14 @@ impl Work {
         under_way + layout.pages_per_row > self.in_flight_at_most + more
     }
 
+    /// Whether a job's next read waits until operations end: as many are under way as may be, and it is of another row
+    /// than the last.
+    #[inline]
+    pub(in crate::ftl) fn must_wait(&self, tables: &Tables, lane: LaneId, which: usize) -> bool {
+        let job = || self.lanes[lane.index()].jobs[which].as_ref();
+        self.is_busy(&tables.layout, lane, 0) && !job().is_some_and(|job| job.is_in_row(tables))
+    }
+
     pub(in crate::ftl) fn check_job(&self, tables: &Tables, job: &Job) -> Verdict {
         let state = tables.blocks.state(job.block());
         ensure(matches!(state, BlockState::Moving | BlockState::Migrating), "a job in a block at rest")?;

@@ -178,9 +178,9 @@ impl Gather {
         self.full != 0
     }
 
-    /// Whether nothing but a page that is not full would go next.
-    pub fn would_pad(&self) -> bool {
-        self.holding(self.units_per_page) == 0
+    /// Whether rows are gathered, and nothing but a page that is not full would go next.
+    pub fn would_pad_a_row(&self) -> bool {
+        self.pages_per_row > 1 && self.holding(self.units_per_page) == 0
     }
 
     /// A page of a stream was programmed, with so many left of its row behind it.

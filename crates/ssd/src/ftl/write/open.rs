@@ -88,6 +88,16 @@ pub(super) struct Turn {
     pub left: u32,
 }
 
+impl Turn {
+    /// What is left of it once that page is taken: a row that was begun is the turn, also where a failed program has
+    /// left one in the middle.
+    #[inline]
+    pub fn after(self, layout: &Layout, page: Ppn) -> Turn {
+        let left = if layout.pages_per_row > 1 { layout.left_of_row(page) } else { self.left - 1 };
+        Turn { left, ..self }
+    }
+}
+
 /// A page, and whether a new block was opened for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocated {
@@ -235,7 +245,10 @@ impl Allocator {
     #[inline]
     pub fn left_of_row(&self, lane: LaneId, stream: StreamId, pages_per_row: u32) -> u32 {
         let open = &self.lanes[lane.index()].open[stream.index()];
-        if open.block.is_some() { pages_per_row - open.next % pages_per_row } else { pages_per_row }
+        match open.block.is_some() && pages_per_row > 1 {
+            true => pages_per_row - open.next % pages_per_row,
+            false => pages_per_row,
+        }
     }
 
     /// Pages left in the blocks that streams of moves alone have open in a lane.
@@ -321,10 +334,7 @@ impl Allocator {
                 if !(PACED && waits(self, blocks, lane))
                     && let Some(found) = self.host_page_in(lane, stream, blocks, now)
                 {
-                    // A row that was begun is the turn, also where a failed program has left it in the middle.
-                    let left =
-                        if layout.pages_per_row > 1 { layout.left_of_row(found.page) } else { turn.left - 1 };
-                    self.turns[stream.index()] = Turn { left, ..turn };
+                    self.turns[stream.index()] = turn.after(layout, found.page);
                     return Some(found);
                 }
                 self.lanes[lane.index()].refused |= 1 << stream.0;

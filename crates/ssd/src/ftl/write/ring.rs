@@ -225,8 +225,7 @@ impl Ring {
             if self.turn.left > 0
                 && let Some(found) = self.page_in(lane, blocks, now)
             {
-                let rows = layout.pages_per_row > 1;
-                self.turn.left = if rows { layout.left_of_row(found.page) } else { self.turn.left - 1 };
+                self.turn = self.turn.after(layout, found.page);
                 return Some(found);
             }
             let next = if self.turn.lane + 1 == layout.lanes { 0 } else { self.turn.lane + 1 };

@@ -6,6 +6,7 @@ use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::Blocks;
+use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::ROUTINE;
@@ -79,6 +80,21 @@ impl Work {
             }
         }
         count
+    }
+
+    /// Units of a stream of a lane's moves that go to one page now, as [`LaneWork::page_of`] says.
+    ///
+    /// [`LaneWork::page_of`]: crate::ftl::work::lane::LaneWork::page_of
+    #[inline]
+    pub(in crate::ftl) fn page_of(
+        &self,
+        layout: &Layout,
+        allocator: &Allocator,
+        (lane, stream): (LaneId, StreamId),
+        rest: bool,
+    ) -> usize {
+        let left = || allocator.left_of_row(lane, stream, layout.pages_per_row);
+        self.lanes[lane.index()].page_of(stream, layout.units_per_page as usize, rest, left)
     }
 
     /// Gathered units of other streams take the places that those of a stream would leave empty in a page; how many

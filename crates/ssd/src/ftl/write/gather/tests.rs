@@ -113,7 +113,7 @@ fn what_is_left_of_a_row_is_enough() {
     let mut gather = Gather::new(Streams::of(2, 3, 3), (2, 3), 16, 0);
     let slots: Vec<(u32, u8)> = (0..5).map(|slot| (slot, 1)).collect();
     put(&mut gather, &slots);
-    assert!(!gather.has_full_row() && !gather.would_pad());
+    assert!(!gather.has_full_row() && !gather.would_pad_a_row());
     gather.note_left(StreamId(1), 2);
     assert!(gather.has_full_row());
     gather.take(SlotId(0));
@@ -126,5 +126,5 @@ fn what_is_left_of_a_row_is_enough() {
     assert_eq!((gather.has_full_row(), gather.next_stream()), (false, Some(StreamId(1))));
     gather.take(SlotId(2));
     gather.take(SlotId(3));
-    assert!(gather.would_pad());
+    assert!(gather.would_pad_a_row());
 }
