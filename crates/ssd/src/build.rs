@@ -105,7 +105,7 @@ impl State {
         ftl.tell_wear(&mut flash);
         given.take_over(&mut ftl);
         let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 9;
-        let pending = pending + g.dies() as usize * flash.void_events_at_most();
+        let pending = pending + g.dies() as usize * flash.void_events_at_most() + flash.more_senses_at_most();
         Ok(State {
             host,
             ftl,

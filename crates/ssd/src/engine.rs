@@ -206,7 +206,8 @@ impl State {
             | EventKind::InDone
             | EventKind::OutDone
             | EventKind::ChannelFree
-            | EventKind::Decoded => {
+            | EventKind::Decoded
+            | EventKind::Sensed => {
                 if self.flash.is_told {
                     self.on_event_told(kind, id);
                 } else {

@@ -35,9 +35,11 @@ pub enum EventKind {
     Decoded,
     /// A timer rings (id: which, see [`Timer`]).
     Timer,
+    /// A plane that reads on its own has its page ready (id: operation).
+    Sensed,
 }
 
-/// By number; the places beyond the last are never asked for.
+/// By number; other places are never asked for.
 const KINDS: [EventKind; 1 << KIND_BITS] = {
     let mut kinds = [EventKind::Timer; 1 << KIND_BITS];
     kinds[0] = EventKind::Arrive;
@@ -49,6 +51,7 @@ const KINDS: [EventKind; 1 << KIND_BITS] = {
     kinds[6] = EventKind::OutDone;
     kinds[7] = EventKind::ChannelFree;
     kinds[8] = EventKind::Decoded;
+    kinds[10] = EventKind::Sensed;
     kinds
 };
 

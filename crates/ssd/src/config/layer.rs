@@ -27,7 +27,8 @@ impl Layer {
         Layer { source: source.into(), text: text.into(), is_set: false }
     }
 
-    /// The argument of `--set`, such as `ftl.gc_victim.d=4`. A bare word is text: `ftl.gc_victim.policy=fifo`.
+    /// The argument of `--set`, such as `ftl.gc_victim.d=4`. A bare word is text: `ftl.gc_victim.policy=fifo`; a number
+    /// needs no digit before its point: `.2`.
     pub fn set(argument: &str) -> Result<Self, ConfigErrors> {
         let source = format!("--set {argument}");
         let split = argument.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
@@ -37,6 +38,7 @@ impl Layer {
             let origin = Some(Origin { source, line: None });
             return Err(ConfigError { keys: Vec::new(), origin, problem: Problem::Syntax { message } }.into());
         };
+        let value = &whole(value);
         let as_toml = format!("{key} = {value}");
         let is_toml = DeTable::parse(&as_toml).is_ok_and(|table| table.get_ref().len() == 1);
         let text =
@@ -73,6 +75,14 @@ impl Layer {
         }
         Err(reader.problems.into_iter().map(|(_, error)| error).collect())
     }
+}
+
+/// A number such as `.2` or `-.5` as TOML wants it; anything else as it is.
+fn whole(value: &str) -> String {
+    let (sign, digits) = value.split_at(usize::from(value.starts_with(['-', '+'])));
+    let starts_with_point =
+        digits.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if starts_with_point { format!("{sign}0{digits}") } else { value.to_owned() }
 }
 
 /// Segments of letters, digits, `_` and `-`, joined by dots.

@@ -36,6 +36,7 @@ impl DriveConfig {
             self.check_pages(&mut conflicts);
             self.check_placement(&mut conflicts);
             self.check_rows(&mut conflicts);
+            self.check_planes(&mut conflicts);
             self.check_streams(&mut conflicts);
             self.check_times(&mut conflicts);
             self.check_gray_code(&mut conflicts);
@@ -108,6 +109,24 @@ impl DriveConfig {
                 found,
                 "flash.scheduling.multi_plane = true, or ftl.allocation.issue = \"page\"",
             );
+        }
+    }
+
+    /// Are there planes that can read on their own, if they are to?
+    fn check_planes(&self, conflicts: &mut Conflicts) {
+        const KEY: &str = "nand.timing.independent_reads";
+        if !self.timing.independent_reads {
+            return;
+        }
+        if self.geometry.planes_per_die == 1 {
+            let found = "planes that read on their own, in dies of one plane".to_owned();
+            let allowed = "at least 2 planes, or nand.timing.independent_reads = false";
+            conflicts.add(&[KEY, "nand.geometry.planes_per_die"], found, allowed);
+        }
+        if self.timing.cache_operations {
+            let found =
+                "planes that read on their own, with the next page sensed while one leaves".to_owned();
+            conflicts.add(&[KEY, "nand.timing.cache_operations"], found, "one of the two");
         }
     }
 

@@ -227,6 +227,9 @@ impl At<'_> {
     #[inline(always)]
     pub(super) fn start_array(&mut self, start: SimTime) {
         let leader = self.die.io;
+        if self.rules.independent && self.pool.get(leader).kind.reads() {
+            return self.apart().start_sensing(start);
+        }
         let (mut id, mut ns) = (leader, 0);
         while id.is_some() {
             let op = self.pool.get(id);

@@ -1,5 +1,7 @@
 //! A die: its queues, and the two places an operation can be in: on the interface, or in the array.
 
+use super::list::OpList;
+use super::planes::Planes;
 use crate::flash::op::{LINES, OTHERS, Op, OpPool, Turn};
 use crate::sections::{PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 use crate::signals::{PRIORITIES, Priority};
@@ -22,65 +24,6 @@ pub(super) enum Interface {
     WaitOut,
     /// Sending data out.
     Out,
-}
-
-/// A first-in first-out list of operations, linked through the pool.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct OpList {
-    pub head: OpId,
-    tail: OpId,
-}
-
-impl OpList {
-    pub const EMPTY: OpList = OpList { head: OpId::NONE, tail: OpId::NONE };
-
-    #[inline]
-    pub fn push(&mut self, pool: &mut OpPool, id: OpId) {
-        pool.get_mut(id).next = OpId::NONE;
-        if self.tail.is_some() {
-            pool.get_mut(self.tail).next = id;
-        } else {
-            self.head = id;
-        }
-        self.tail = id;
-    }
-
-    /// Whether that is the last of it.
-    pub fn ends_with(&self, last: Option<&OpId>) -> bool {
-        self.tail == last.copied().unwrap_or(OpId::NONE)
-    }
-
-    /// Puts an operation back where the next is taken.
-    pub fn push_front(&mut self, pool: &mut OpPool, id: OpId) {
-        pool.get_mut(id).next = self.head;
-        self.head = id;
-        if !self.tail.is_some() {
-            self.tail = id;
-        }
-    }
-
-    /// Takes an operation out that stands behind another, or first if behind none.
-    fn take_out(&mut self, pool: &mut OpPool, before: OpId, id: OpId) {
-        let next = pool.get(id).next;
-        if before.is_some() {
-            pool.get_mut(before).next = next;
-        } else {
-            self.head = next;
-        }
-        if self.tail == id {
-            self.tail = before;
-        }
-    }
-
-    #[inline]
-    pub fn pop(&mut self, pool: &OpPool) -> OpId {
-        let id = self.head;
-        self.head = pool.get(id).next;
-        if !self.head.is_some() {
-            self.tail = OpId::NONE;
-        }
-        id
-    }
 }
 
 /// Bits of a die's number in an event, below those of its generation.
@@ -133,6 +76,8 @@ pub(super) struct Die {
     pub left: [SimTime; PRIORITIES],
     /// What suspending needs.
     pub stops: Stops,
+    /// Reads in planes that read on their own.
+    pub planes: Planes,
 }
 
 /// How far the array has come with an operation.
@@ -278,7 +223,8 @@ impl Precedence {
 }
 
 impl Die {
-    pub fn new(channel: u32) -> Self {
+    /// On a channel, with so many planes that read on their own (0: they work together).
+    pub fn new(channel: u32, planes: u32) -> Self {
         Die {
             channel,
             io: OpId::NONE,
@@ -303,6 +249,7 @@ impl Die {
             ends: SimTime::ZERO,
             left: [SimTime::ZERO; PRIORITIES],
             stops: Stops::NONE,
+            planes: Planes::new(planes),
         }
     }
 
@@ -339,10 +286,10 @@ impl Die {
         !self.is_busy() && self.waiting == 0 && self.returning == 0
     }
 
-    /// Whether an operation is on its interface or in its array.
+    /// Whether an operation is on its interface, in its array or in one of its planes.
     #[inline]
     pub fn is_busy(&self) -> bool {
-        self.interface != Interface::Idle || self.array.is_some()
+        self.interface != Interface::Idle || self.array.is_some() || self.planes.held != 0
     }
 
     /// Nanoseconds until `now` that it had something to do.
@@ -353,7 +300,7 @@ impl Die {
     /// Nanoseconds of these that its array worked, which what is stopped does until it stands, and what goes on as soon
     /// as it is told to.
     pub fn worked_until(&self, now: SimTime) -> u64 {
-        let works = self.array.is_some() && !self.array_done;
+        let works = self.array.is_some() && !self.array_done || self.planes.sensing != 0;
         self.array_ns + if works { now.since(self.array_since) } else { 0 }
     }
 
@@ -487,10 +434,7 @@ impl Die {
 
     /// Takes the operation to do next, where something waits.
     fn choose(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
-        let (read, mut other) = (self.first_read(), self.lines[OTHERS].head);
-        if self.returning > 0 && other.is_some() && pool.get(other).kind.ends_data() {
-            other = OpId::NONE;
-        }
+        let (read, other) = (self.first_read(), self.first_other(pool));
         if !read.is_some() {
             return if other.is_some() { self.pop_other(pool) } else { OpId::NONE };
         }
@@ -498,28 +442,49 @@ impl Die {
             self.in_a_row = self.in_a_row.saturating_add(1);
             return self.pop_read(pool);
         }
+        if !self.goes_first(pool, by, (read, other)) {
+            return self.pop_other(pool);
+        }
+        self.note_passing(pool, (read, other));
+        self.pop_read(pool)
+    }
+
+    /// The head of what is no read of the host's, unless it ends data that a read may come back to.
+    #[inline(always)]
+    pub fn first_other(&self, pool: &OpPool) -> OpId {
+        let other = self.lines[OTHERS].head;
+        let waits = self.returning > 0 && other.is_some() && pool.get(other).kind.ends_data();
+        if waits { OpId::NONE } else { other }
+    }
+
+    /// Whether a read goes before the head of what is no read of the host's.
+    #[inline(always)]
+    pub fn goes_first(&self, pool: &OpPool, by: &Precedence, (read, other): (OpId, OpId)) -> bool {
         let op = pool.get(other);
         let read_is_older = pool.get(read).sequence < op.sequence;
-        let reads_go_first = match by.reclaim {
+        match by.reclaim {
             // An erase or a lock waits for older reads, which may be of its block or page.
             _ if op.kind.ends_data() && self.has_older_read(pool, op.sequence) => true,
             ReclaimOrder::Urgent if self.due > 0 => {
-                let may_pass = read_is_older || by.is_priority_aware && self.lines[OTHERS - 1].head == read;
+                let is_high = || pool.get(read).line() == OTHERS - 1;
+                let may_pass = read_is_older || by.is_priority_aware && is_high();
                 may_pass && self.in_a_row < by.due_bypass_limit
             }
             _ => read_is_older || self.bypassed < by.bypass_limit,
-        };
-        if !reads_go_first {
-            return self.pop_other(pool);
         }
-        self.bypassed += u32::from(!read_is_older);
+    }
+
+    /// Counts a read that goes before the head of what is no read of the host's, if there is one.
+    #[inline(always)]
+    pub fn note_passing(&mut self, pool: &OpPool, (read, other): (OpId, OpId)) {
+        let is_younger = other.is_some() && pool.get(read).sequence >= pool.get(other).sequence;
+        self.bypassed += u32::from(is_younger);
         self.in_a_row = self.in_a_row.saturating_add(1);
-        self.pop_read(pool)
     }
 
     /// Takes the head of what is no read of the host's: reads may pass the next one anew.
     #[inline(always)]
-    fn pop_other(&mut self, pool: &OpPool) -> OpId {
+    pub fn pop_other(&mut self, pool: &OpPool) -> OpId {
         self.had_bypassed = self.bypassed;
         (self.bypassed, self.in_a_row) = (0, 0);
         self.pop(pool, OTHERS)

@@ -27,6 +27,10 @@ pub(super) struct Rules {
     pub groups: bool,
     /// Something may be suspended.
     pub preempts: bool,
+    /// Planes read on their own.
+    pub independent: bool,
+    /// A die may have something to begin or to send while it is busy.
+    pub looks: bool,
     /// Where pages of a block lie, if programs are suspended.
     #[serde(skip)]
     pub places: Option<PageOrder>,
@@ -50,8 +54,10 @@ impl Dies {
         let g = &cfg.geometry;
         let dies_per_channel = g.chips_per_channel * g.dies_per_chip;
         let preemption = preemption::Policy::build(preemption);
+        let independent = cfg.timing.independent_reads;
+        let planes = if independent { g.planes_per_die } else { 0 };
         Dies {
-            all: (0..g.dies()).map(|die| Die::new(die / dies_per_channel)).collect(),
+            all: (0..g.dies()).map(|die| Die::new(die / dies_per_channel, planes)).collect(),
             channels: vec![Channel::new(dies_per_channel); g.channels as usize],
             rules: Rules {
                 timing: Timing::new(cfg),
@@ -59,6 +65,8 @@ impl Dies {
                 channel: cfg.scheduling.channel,
                 groups: cfg.scheduling.multi_plane && g.planes_per_die > 1,
                 preempts: preemption.acts(),
+                independent,
+                looks: preemption.acts() || independent || cfg.timing.cache_operations,
                 places: preemption.acts().then(|| PageOrder::of(cfg)),
             },
             sequence: 0,

@@ -12,15 +12,18 @@ mod cut;
 mod die;
 mod dies;
 pub mod holders;
+mod list;
 pub(crate) mod of_host;
 pub mod op;
 mod outcome;
 mod phases;
+mod planes;
 pub mod preemption;
 pub mod read_voltage;
 mod record;
 mod restore;
 pub mod rows;
+mod sensing;
 mod suspend;
 pub mod timing;
 mod voltages;
@@ -260,6 +263,7 @@ impl Flash {
             EventKind::InDone => self.on_in_done(id, now, events),
             EventKind::ChannelFree => self.on_channel_free(id, now, events),
             EventKind::Decoded => self.on_decoded(OpId(id), now, events),
+            EventKind::Sensed => self.on_sensed(OpId(id), now, events),
             _ => unreachable!("not an event of the flash"),
         }
     }

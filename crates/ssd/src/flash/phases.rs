@@ -66,7 +66,7 @@ impl Flash {
     #[inline(always)]
     pub(super) fn start_waiting(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
         let (die, rules) = (&self.dies.all[number as usize], &self.dies.rules);
-        if die.is_busy() && !rules.preempts && !rules.timing.cache_operations() {
+        if die.is_busy() && !rules.looks {
             return;
         }
         self.start_or_ask(number, now, events);
@@ -83,7 +83,7 @@ impl Flash {
     /// A die has done something: it begins with what is next.
     #[inline(always)]
     pub(super) fn start_next(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
-        if self.dies.all[number as usize].waiting > 0 || self.dies.rules.preempts {
+        if self.dies.all[number as usize].waiting > 0 || self.dies.rules.looks {
             self.start_or_go_on(number, now, events);
         }
     }
@@ -202,7 +202,10 @@ impl Flash {
             return;
         }
         (at.die.io, at.die.sending, at.die.interface) = (OpId::NONE, OpId::NONE, Interface::Idle);
-        if !at.die.array.is_some() {
+        if at.rules.independent {
+            at.release_plane(sent);
+        }
+        if !at.die.is_busy() {
             at.end_busy();
         }
         self.on_sent(sent, now, events);
@@ -218,14 +221,18 @@ impl Flash {
         let channel = &mut self.dies.channels[number as usize];
         channel.wake = false;
         let Some(die) = channel.next(self.dies.rules.channel) else { return };
-        if self.dies.rules.channel == ChannelOrder::DataFirst {
+        // Planes that read on their own have chosen for good: the next choice depends on what is held then.
+        if self.dies.rules.channel == ChannelOrder::DataFirst && !self.dies.rules.independent {
             self.at(die, now, events).choose_again();
         }
         let mut at = self.at(die, now, events);
         if at.die.interface == Interface::WaitOut {
-            at.grant_out()
+            at.grant_out();
         } else {
-            at.grant_in()
+            at.grant_in();
+            if at.rules.independent {
+                at.apart().start_planes();
+            }
         }
         let At { channel, events, .. } = at;
         if channel.has_waiting() && !channel.wake {
@@ -300,6 +307,9 @@ impl At<'_> {
         let may_start = !self.die.array.is_some() || Self::may_stage(self.die, self.pool, &self.rules.timing);
         if self.die.interface != Interface::Idle || !may_start {
             return;
+        }
+        if self.rules.independent {
+            return self.apart().start_planes();
         }
         if self.rules.preempts && self.die.stops.suspended.is_some() {
             return self.apart().go_on();
@@ -387,7 +397,7 @@ impl At<'_> {
     }
 
     /// Reads that may go by what is suspended.
-    fn may_pass(&self, leader: OpId) -> u32 {
+    pub(super) fn may_pass(&self, leader: OpId) -> u32 {
         let by = &self.rules.precedence;
         let is_due = self.die.has_due() || self.pool.get(leader).due;
         let limit =
@@ -435,7 +445,7 @@ impl At<'_> {
     }
 
     /// What is suspended goes on.
-    fn resume(&mut self) {
+    pub(super) fn resume(&mut self) {
         let leader = std::mem::replace(&mut self.die.stops.suspended, OpId::NONE);
         let since = SimTime(self.now.0 + self.rules.timing.resume_ns());
         let stops = &mut self.die.stops;

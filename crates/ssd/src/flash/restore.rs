@@ -54,11 +54,40 @@ fn walk(
     Ok(found)
 }
 
+/// Whether planes of a die are held by reads of theirs that sense, are ready or leave, and nothing else goes on then.
+fn check_planes(die: &Die, number: u32, pool: &OpPool, seen: &mut [bool]) -> Verdict {
+    let planes = &die.planes;
+    let held = planes.reads.iter().filter(|id| id.is_some()).count();
+    ensure(planes.held.count_ones() as usize == held, "planes that are held")?;
+    ensure(planes.sensing & !planes.held == 0, "a plane senses for nobody")?;
+    let ready = walk(pool, number, planes.ready.head, |op| op.next, seen)?;
+    ensure(planes.ready.ends_with(ready.last()), "the end of the pages that are ready")?;
+    let sensing = planes.sensing.count_ones() as usize;
+    let sends = usize::from(die.sending.is_some() && held > 0);
+    ensure(held == sensing + ready.len() + sends, "a plane is held, and does nothing")?;
+    ensure(held == 0 || !die.array.is_some(), "a plane reads beside the array")?;
+    for (plane, &id) in planes.reads.iter().enumerate().filter(|(_, id)| id.is_some()) {
+        ensure(planes.held >> plane & 1 == 1 && id.index() < seen.len(), "planes that are held")?;
+        let op = pool.get(id);
+        ensure(
+            op.kind.reads() && (op.at.die, op.at.plane as usize) == (number, plane),
+            "a read of its plane",
+        )?;
+        let is_at_work = planes.sensing >> plane & 1 == 1;
+        let is_known = is_at_work || ready.contains(&id) || die.sending == id;
+        ensure(is_known && (!is_at_work || !seen[id.index()]), "a read is in two places, or in none")?;
+    }
+    Ok(())
+}
+
 impl Dies {
     /// Takes what follows from the configuration from fresh ones, and checks the rest.
     pub fn restored(&mut self, fresh: Dies) -> Verdict {
         alike("dies", &self.all, &fresh.all)?;
         alike("channels", &self.channels, &fresh.channels)?;
+        let planes = |die: &Die| die.planes.reads.len();
+        let are_alike = self.all.iter().zip(&fresh.all).all(|(die, fresh)| planes(die) == planes(fresh));
+        ensure(are_alike, "planes that read on their own")?;
         self.all.iter_mut().zip(&fresh.all).for_each(|(die, fresh)| die.channel = fresh.channel);
         (self.rules, self.preemption) = (fresh.rules, fresh.preemption);
         self.watches |= fresh.watches;
@@ -111,6 +140,7 @@ impl Dies {
         ensure(!outward || is_read(die.sending), "a die sends what it did not read")?;
         ensure(!die.array_done || (die.array.is_some() && is_read(die.array)), "an array has no page ready")?;
         self.check_stops(number, pool, seen)?;
+        check_planes(die, number, pool, seen)?;
         let may_stage = self.rules.timing.cache_operations();
         ensure(may_stage || die.interface != Interface::Staged, "cache operations are off")
     }
@@ -184,13 +214,19 @@ impl Dies {
         ensure(agree, "a channel's end")?;
         // What is under way and at no die is being decoded.
         let decoded = distinct("pages being decoded", of(EventKind::Decoded), pool.capacity())?;
+        // What senses on its own is in its plane only.
+        let sensed = distinct("planes due", of(EventKind::Sensed), pool.capacity())?;
+        let of_planes = self.all.iter().flat_map(|die| die.planes.sensing());
+        let sensing = distinct("planes that sense", of_planes.map(|id| id.0), pool.capacity())?;
+        ensure(sensed == sensing, "the end of what a plane senses")?;
         let mut returning = vec![0; self.all.len()];
         let mut seen: Vec<bool> = pool.used().into_iter().map(|used| !used).collect();
         for number in 0..self.all.len() {
             self.check_die(number as u32, pool, now, &mut seen)?;
         }
         for (id, (&decoded, seen)) in (0..).map(OpId).zip(decoded.iter().zip(seen)) {
-            ensure(decoded != seen, "an operation is nowhere")?;
+            let places = [decoded, sensed[id.index()], seen];
+            ensure(places.into_iter().filter(|&is_there| is_there).count() == 1, "an operation is nowhere")?;
             if decoded {
                 let op = pool.get(id);
                 ensure(op.kind.reads() && op.attempts > 0, "what is decoded was not read")?;

@@ -202,8 +202,8 @@ impl At<'_> {
 
     /// Counts a high read, alone at its die, that waited longer than the rule allows: until the transfer in progress
     /// ended, and from then on for a read to be stopped, if one was, and for what is there to be resumed, to end its
-    /// step, and to stop. Nothing is promised where channels carry data first: a command waits for all that the dies
-    /// have to send.
+    /// step, and to stop; where planes read on their own, for the read in its plane, too. Nothing is promised where
+    /// channels carry data first: a command waits for all that the dies have to send.
     #[cold]
     pub(super) fn judge_wait(&mut self, leader: OpId) {
         let op = self.pool.get(leader);
@@ -223,7 +223,10 @@ impl At<'_> {
         // What was stopped meanwhile, and not sent, was a read.
         let has_stopped = self.die.left[..high].iter().any(|&left| left > since);
         let suspend_ns = self.rules.timing.suspend_ns();
-        let patience_ns = stops.patience_ns.max(suspend_ns) + if has_stopped { suspend_ns } else { 0 };
+        // Its plane may sense for another, which is not stopped.
+        let of_plane_ns = if self.rules.independent { self.rules.timing.longest_sense_ns() } else { 0 };
+        let stopped_ns = if has_stopped { suspend_ns } else { 0 };
+        let patience_ns = stops.patience_ns.max(suspend_ns) + stopped_ns + of_plane_ns;
         self.counts.inversions += u64::from(is_alone && waited > patience_ns);
     }
 }

@@ -375,6 +375,11 @@ impl Timing {
         self.pulse_ns.into_iter().fold(self.erase_ns.max(programs), u64::max)
     }
 
+    /// The longest attempt of a read in the array.
+    pub fn longest_sense_ns(&self) -> u64 {
+        self.reads.iter().map(|times| times.array_ns).max().unwrap_or_default()
+    }
+
     /// From stopping an array until it may do something else.
     #[inline]
     pub fn suspend_ns(&self) -> u64 {

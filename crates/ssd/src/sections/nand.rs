@@ -128,6 +128,10 @@ section! {
         t_reprogram_us: f64 = 100.0, unit "us", range 0..=1_000_000;
         /// Cache read and cache program: the array works while the page register is being transferred.
         cache_operations: bool = false;
+        /// Planes of a die read on their own and share its interface, as in Pekny et al., "A 1-Tb Density 4b/Cell
+        /// 3D-NAND Flash on 176-Tier Technology with 4-Independent Planes for Read", ISSCC 2022. Programs and erases
+        /// take the whole die.
+        independent_reads: bool = false;
     }
 }
 

@@ -27,7 +27,7 @@ fn order_by(
     };
     let by = Precedence::new(&scheduling, false);
     let mut pool = OpPool::new(32, 16, 1);
-    let mut die = Die::new(0);
+    let mut die = Die::new(0, 0);
     for (tag, &(kind, due, priority)) in (0..).zip(queued) {
         let at = PageAddress { die: 0, plane: 0, block: 0, page: 0 };
         let cause = if due { Cause::ReadReclaim } else { Cause::Host };

@@ -2,7 +2,7 @@
 
 use super::held::{Held, Holder};
 use crate::flash::die::{Die, Interface};
-use crate::flash::op::OpPool;
+use crate::flash::op::{OpKind, OpPool};
 use crate::units::{OpId, SimTime};
 
 /// The clocks of a die or a channel. What will hold it up to its next event is known ahead: up to three, one after the
@@ -45,7 +45,15 @@ pub(super) fn plan_of(die: &Die, pool: &OpPool, now: SimTime) -> [(SimTime, Hold
         let op = pool.get(id);
         Holder::transfer(op.kind, op.cause)
     };
-    let leader = leader_of(die);
+    let leader = leader_of(die, pool);
+    // Of planes that read on their own, that which began first.
+    if let Some((first, since)) = die.planes.first(pool) {
+        let start = since.max(now);
+        let begins =
+            if since > now { transfer(first) } else { Holder::array(OpKind::Read, pool.get(first).cause) };
+        let senses = Holder::array(OpKind::Read, pool.get(first).cause);
+        return [(now, begins), (start, senses), (SimTime(u64::MAX), senses)];
+    }
     if die.array.is_some() && !die.array_done {
         let op = pool.get(leader);
         let array = Holder::array(op.kind, op.cause);
@@ -67,18 +75,22 @@ pub(super) fn plan_of(die: &Die, pool: &OpPool, now: SimTime) -> [(SimTime, Hold
 }
 
 /// What the channel began to carry now for a die, if it did; it ends then.
-pub(super) fn carried(die: &Die, end: SimTime, now: SimTime) -> Option<OpId> {
+pub(super) fn carried(die: &Die, pool: &OpPool, end: SimTime, now: SimTime) -> Option<OpId> {
+    let reads = || die.planes.sensing().find(|&id| pool.spent(id).mark == end);
     match die.interface {
         _ if end <= now => None,
         Interface::Out => Some(die.sending),
         Interface::In => Some(die.io),
         _ if die.array.is_some() && die.array_since == end => Some(die.array),
-        _ => None,
+        _ => reads(),
     }
 }
 
 /// What holds a die by [`plan_of`], the first of those that do together; none if it has nothing to do.
-pub(super) fn leader_of(die: &Die) -> OpId {
+pub(super) fn leader_of(die: &Die, pool: &OpPool) -> OpId {
+    if let Some((first, _)) = die.planes.first(pool) {
+        return first;
+    }
     match die.interface {
         _ if die.array.is_some() && !die.array_done => die.array,
         Interface::Idle => die.array,

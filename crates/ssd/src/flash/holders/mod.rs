@@ -104,7 +104,8 @@ pub struct Holders {
 
 /// The operations that stand at a die: on its interface, in its array, or suspended.
 fn standing(die: &Die, pool: &OpPool, mut see: impl FnMut(OpId)) {
-    for mut id in [die.io, die.array, die.sending, die.stops.suspended] {
+    let of_planes = die.planes.reads.iter().copied();
+    for mut id in [die.io, die.array, die.sending, die.stops.suspended].into_iter().chain(of_planes) {
         while id.is_some() {
             see(id);
             id = pool.get(id).follower;
@@ -137,7 +138,7 @@ impl Holders {
             waiting: vec![nothing; operations],
             held: vec![Held::NOTHING; operations],
             // What sends its data stands on the interface, too.
-            standing: Vec::with_capacity(4 * operations + 1),
+            standing: Vec::with_capacity(5 * operations + 1),
             began: now,
             spans: None,
         };
@@ -187,7 +188,7 @@ impl Holders {
     ) {
         let number = match kind {
             EventKind::ArrayDone => Die::of_event(id).0,
-            EventKind::Decoded => {
+            EventKind::Decoded | EventKind::Sensed => {
                 self.standing.push(OpId(id));
                 flash.pool.get(OpId(id)).at.die
             }
@@ -240,7 +241,7 @@ impl Holders {
         self.dies[at].go_by(plan_of(die, &flash.pool, now));
         self.turn_channel(channel, now);
         if let Some(spans) = &mut self.spans {
-            spans.stand(number, leader_of(die), &flash.pool);
+            spans.stand(number, leader_of(die, &flash.pool), die.planes.sensing(), &flash.pool);
         }
         self.see_standing(die, &flash.pool);
         for index in 0..self.standing.len() {
@@ -250,7 +251,7 @@ impl Holders {
             }
         }
         let end = flash.dies.channels[channel].free_at;
-        if let Some(id) = carried(die, end, now) {
+        if let Some(id) = carried(die, &flash.pool, end, now) {
             let op = flash.pool.get(id);
             let holder = Holder::transfer(op.kind, op.cause);
             self.channels[channel].go_by([(now, holder), (end, Holder::NOBODY), (end, Holder::NOBODY)]);

@@ -60,8 +60,8 @@ pub struct Span {
 #[derive(Clone, Debug)]
 pub(crate) struct Spans {
     told: VecDeque<Span>,
-    /// By die: the operations that hold it, the leader first.
-    groups: Vec<Vec<Operation>>,
+    /// By die: the operations that hold it, the leader first, and since when at the earliest each is at work.
+    groups: Vec<Vec<(Operation, SimTime)>>,
     /// By channel: the operation that it carries something of last.
     carried: Vec<Option<Operation>>,
     /// By channel, by die and by plane: the span that may become longer.
@@ -111,11 +111,12 @@ impl Spans {
         }
         let works = holder.is_array();
         for at in 0..self.groups[die as usize].len() {
-            let operation = self.groups[die as usize][at];
+            let (operation, since) = self.groups[die as usize][at];
             if at == 0 {
                 self.add(Span { place: Place::Die(die), from, to, holder, operation });
             }
-            if works {
+            let from = from.max(since);
+            if works && from < to {
                 self.add(Span { place: Place::Plane(die, operation.plane), from, to, holder, operation });
             }
         }
@@ -128,15 +129,23 @@ impl Spans {
         }
     }
 
-    /// From now on a die is held by these: an operation and those that go with it.
-    pub fn stand(&mut self, die: u32, leader: OpId, pool: &OpPool) {
+    /// From now on a die is held by these: an operation and those that go with it, or all reads of planes that sense on
+    /// their own.
+    pub fn stand(&mut self, die: u32, leader: OpId, sensing: impl Iterator<Item = OpId>, pool: &OpPool) {
         let group = &mut self.groups[die as usize];
         group.clear();
         let mut id = leader;
         while id.is_some() {
             let op = pool.get(id);
-            group.push(told(op));
+            group.push((told(op), SimTime::ZERO));
             id = op.follower;
+        }
+        for id in sensing {
+            let since = pool.spent(id).mark;
+            match id == leader {
+                true => group[0].1 = since,
+                false => group.push((told(pool.get(id)), since)),
+            }
         }
     }
 

@@ -205,6 +205,14 @@ fn settings_on_the_command_line() {
     assert_eq!(ok.config.gc_victim.show("d").as_deref(), Some("4"));
     assert_eq!(ok.config.timing.t_read_us, [1.0, 2.5, 3.0]);
     assert_eq!(set(&["preset=m64"]).expect("resolves").config.timing.t_erase_us, 3_800.0);
+    // A number needs no digit before its point.
+    let firmware = |value| set(&[&format!("host.firmware.t_command_us={value}")]);
+    assert_eq!(
+        [".2", "+.2"].map(|of| firmware(of).expect("resolves").config.firmware.t_command_us),
+        [0.2; 2]
+    );
+    assert_has(&firmware("-.2").expect_err("negative").to_string(), &["-0.2", "0 to 1000000 us"]);
+    assert_has(&firmware(".x").expect_err("no number").to_string(), &["wrong type of value", "\".x\""]);
 
     let wrong = |arguments: &[&str]| set(arguments).expect_err("wrong").to_string();
     assert_has(

@@ -271,6 +271,23 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[nand.timing]\nindependent_reads = true\n[nand.geometry]\nplanes_per_die = 1",
+        &[
+            "my.toml:2: nand.timing.independent_reads: impossible",
+            "planes that read on their own, in dies of one plane",
+            "at least 2 planes, or nand.timing.independent_reads = false",
+            "see also nand.geometry.planes_per_die (my.toml:4)",
+        ],
+    ),
+    (
+        "[nand.timing]\nindependent_reads = true\ncache_operations = true",
+        &[
+            "my.toml:2: nand.timing.independent_reads: impossible",
+            "planes that read on their own, with the next page sensed while one leaves",
+            "see also nand.timing.cache_operations (my.toml:3)",
+        ],
+    ),
+    (
         "[flash.preemption]\npolicy = \"immediate\"\n[flash.scheduling]\norder = \"fifo\"",
         &[
             "my.toml:2: flash.preemption.policy: impossible",

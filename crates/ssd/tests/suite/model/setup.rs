@@ -154,6 +154,7 @@ fn random_times(cfg: &mut DriveConfig, rng: &mut Rng) {
     cfg.scheduling.read_bypass_limit = pick(rng, &[0, 1, 16]);
     cfg.scheduling.multi_plane = rng.below(3) > 0;
     random_issue(cfg);
+    random_planes(cfg);
     cfg.queues.count = pick(rng, &[1, 1, 2, 4]);
     cfg.queues.depth = pick(rng, &[1, 2, 8, 32, 128]);
     cfg.link.latency_us = pick(rng, &[0.0, 1.0]);
@@ -166,6 +167,13 @@ fn random_issue(cfg: &mut DriveConfig) {
     let rng = &mut Rng::named(cfg.drive.seed, "model/issue");
     let by_row = cfg.scheduling.multi_plane && rng.below(4) > 0;
     cfg.allocation.issue = if by_row { Issue::Row } else { Issue::Page };
+}
+
+/// Planes that read on their own, in one of three drives that have several. Draws of its own.
+fn random_planes(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/planes");
+    cfg.timing.independent_reads = cfg.geometry.planes_per_die > 1 && rng.below(3) == 0;
+    cfg.timing.cache_operations &= !cfg.timing.independent_reads;
 }
 
 /// Three drives in four are sound; the others lose blocks from the start, now and then, often, or all of them in time.

@@ -50,8 +50,7 @@ fn a_flush_leaves_the_rest_of_its_row_to_what_comes_next() {
 
 /// Superblocks of four rows of four planes: of block 0 only these pages of the first row live, and the next write
 /// begins to clean it.
-fn with_some_to_move(lives: core::ops::Range<u32>) -> Drive {
-    let mut cfg = four_planes();
+pub(super) fn with_some_to_move(mut cfg: DriveConfig, lives: core::ops::Range<u32>) -> Drive {
     (cfg.geometry.blocks_per_plane, cfg.geometry.wordlines_per_block) = (8, 4);
     let mut drive = filled(&cfg, 64);
     let written = (0..).filter(|page| !lives.contains(page)).take(16);
@@ -69,7 +68,7 @@ fn cleaning_reads_and_programs_a_row_at_once() {
     //      1 388 128 cleaning row 2 055 264    (4 x 16 784 + 600 000)
     //      2 055 264 erase        5 056 664    (4 x 350 + 3 000 000)
     for (at, begins) in [(1_000_000, 1_388_128), (1_500_000, 2_055_264), (3_000_000, 5_056_664)] {
-        let mut drive = with_some_to_move(0..4);
+        let mut drive = with_some_to_move(four_planes(), 0..4);
         let rest = command(OpCode::Write, 41 * 32, 96);
         let done = run(&mut drive, &[(0, write(40)), (10_000, rest), (at, read(50))]);
         assert_eq!([done[0].completed.0, done[1].completed.0], [620_880, 1_388_128]);
@@ -88,7 +87,7 @@ fn what_is_left_of_a_victim_does_not_wait_for_another() {
     //        620 880 read           687 604
     //        687 604 program      1 304 388
     //      1 304 388 erase        4 305 788    (a read comes at 2 000 000)
-    let mut drive = with_some_to_move(3..4);
+    let mut drive = with_some_to_move(four_planes(), 3..4);
     let done = run(&mut drive, &[(0, write(40)), (2_000_000, read(50))]);
     let begins = 620_880 + READ_16K + PROGRAM_16K + 4 * ERASE_COMMAND + T_BERS;
     assert_eq!((begins, done[1].completed.0), (4_305_788, begins + READ_16K + LINK_16K));
