@@ -32,6 +32,7 @@ pub(crate) fn words(what: &str) -> String {
         ["nobody"] => "die idle: not its turn".to_owned(),
         ["page"] => "no free page: cleaning still has to make room".to_owned(),
         ["room"] => "the program that makes room had not started".to_owned(),
+        ["row"] => "waiting for more data to fill its row".to_owned(),
         ["locks"] => "locks of dead data that must come first".to_owned(),
         _ => what.to_owned(),
     }

@@ -160,7 +160,7 @@ impl Commands {
             let spent = b.flash.of_host().spent(id);
             entry.book_operation(spent.queued, &spent.times, b.now);
             if self.waiters.are_told() {
-                self.waiters.end_operation(command, entry, b.flash, Some(id));
+                self.waiters.end_read(command, entry, b.flash, id);
             }
             self.respond(command, b);
         }
@@ -174,7 +174,7 @@ impl Commands {
             entry.book_operation(done.queued, &done.times, b.now);
             entry.ready_at = b.now;
             if self.waiters.are_told() {
-                self.waiters.end_operation(id, self.table.get(id), b.flash, None);
+                self.waiters.end_program(id, self.table.get(id), b.flash, done);
             }
             self.end_durable(id, slots, b);
             let entry = self.table.get(id);

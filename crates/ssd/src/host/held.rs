@@ -3,7 +3,8 @@
 use super::command::Entry;
 use crate::flash::Flash;
 use crate::flash::holders::room::Room;
-use crate::flash::holders::{Holder, Told};
+use crate::flash::holders::{Held, Holder, Holders, LastOperation, Told};
+use crate::ftl::Programmed;
 use crate::signals::{OpCode, Part};
 use crate::units::{CommandId, OpId, SimTime};
 
@@ -88,22 +89,36 @@ impl Waiters {
         waited.room = holders.programs.begin(now);
     }
 
-    /// The operation is over that a command has waited for last, and its time is booked: a read, or the program that
-    /// ended last. What went by before the command joined it does not count.
+    /// The read is over that a command has waited for last, and its time is booked.
     #[cold]
     #[inline(never)]
-    pub(super) fn end_operation(&mut self, id: CommandId, entry: &Entry, flash: &Flash, read: Option<OpId>) {
+    pub(super) fn end_read(&mut self, id: CommandId, entry: &Entry, flash: &Flash, read: OpId) {
         let Some(holders) = &flash.holders else { return };
+        self.end_operation(id, entry, (holders.of(read), Some(holders.last(flash, read))));
+    }
+
+    /// The program is over that a command has waited for last, and its time is booked: that which ended last. What went
+    /// by before the command joined it does not count.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn end_program(&mut self, id: CommandId, entry: &Entry, flash: &Flash, done: &Programmed) {
+        let Some(Holders { programs, .. }) = flash.holders.as_deref() else { return };
+        self.end_operation(id, entry, programs.last());
+        if entry.command.op == OpCode::Write {
+            let waited = &mut self.by_command[id.index()];
+            let before = entry.answer.breakdown.ns[Part::Dispatch as usize];
+            let lacked = programs.lacked_before_last(&waited.room).at_most(before);
+            waited.told.add_page(&lacked);
+            let gathered = programs.gathered_until(done.slot.index(), done.queued);
+            waited.told.held.add(Holder::ROW, gathered.min(before - lacked.total()));
+        }
+    }
+
+    fn end_operation(&mut self, id: CommandId, entry: &Entry, (held, last): (&Held, Option<LastOperation>)) {
         let waited = &mut self.by_command[id.index()];
-        let of_read = |read| (holders.of(read), Some(holders.last(flash, read)));
-        let (held, last) = read.map_or_else(|| holders.programs.last(), of_read);
         waited.told.last = last;
         let of = |part: Part| entry.answer.breakdown.ns[part as usize];
         waited.told.held.add_all(&held.at_most(WAITS.map(of).iter().sum()));
-        if entry.command.op == OpCode::Write {
-            let lacked = holders.programs.lacked_before_last(&waited.room);
-            waited.told.add_page(&lacked.at_most(of(Part::Dispatch)));
-        }
     }
 
     /// A command has waited for locks; ns.

@@ -89,6 +89,9 @@ impl Slots {
             b.ftl.offer(id, slot.lpn, bytes, self.said_of(id), first);
         }
         self.staging.set_state(id, SlotState::Gathered, false);
+        if let Some(holders) = &mut b.flash.holders {
+            holders.programs.note_gathered(id.index(), b.now);
+        }
         self.use_aside(b);
     }
 

@@ -11,7 +11,7 @@ const WAYS: [&str; 2] = ["in", "out"];
 const TRANSFERS: usize = WORKS.len() * CAUSES;
 const SWITCHING: usize = TRANSFERS + WAYS.len() * CAUSES;
 /// Number of [`Holder`]s.
-pub const HOLDERS: usize = SWITCHING + 6;
+pub const HOLDERS: usize = SWITCHING + 7;
 
 /// Who holds what a request waits for: an index, below [`HOLDERS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,12 +24,14 @@ impl Holder {
     pub const RETURNING: Holder = Holder(SWITCHING as u8 + 1);
     /// Nobody: the order of operations keeps it waiting.
     pub const NOBODY: Holder = Holder(SWITCHING as u8 + 2);
-    /// What it waits for has not been issued yet: it waits for its turn, or for more to share a page with.
+    /// What makes room for it has not been issued yet: it waits for its turn, or for more to share a row with.
     pub const ROOM: Holder = Holder(SWITCHING as u8 + 3);
     /// No page is free: cleaning, or what else makes room, has not made it yet.
     pub const PAGE: Holder = Holder(SWITCHING as u8 + 4);
     /// What has died must not be readable first (`ftl.sanitize.acknowledge`).
     pub const LOCKS: Holder = Holder(SWITCHING as u8 + 5);
+    /// Its data waits for more to fill the row, or the page, that it is programmed in (`ftl.allocation.issue`).
+    pub const ROW: Holder = Holder(SWITCHING as u8 + 6);
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = Holder> {
@@ -79,7 +81,8 @@ impl Holder {
                 Self::NOBODY => "nobody",
                 Self::ROOM => "room",
                 Self::PAGE => "page",
-                _ => "locks",
+                Self::LOCKS => "locks",
+                _ => "row",
             }
             .to_owned(),
         }

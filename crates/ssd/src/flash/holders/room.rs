@@ -69,11 +69,18 @@ pub(crate) struct Programs {
     all: Held,
     /// How long the host has lacked a page, and for whom.
     pub lack: Lack,
+    /// By slot: since when its data waits for a page, or did.
+    gathered: Vec<SimTime>,
 }
 
 impl Programs {
     pub(super) fn new(dies: usize, now: SimTime) -> Self {
-        Programs { last: Ended::NOTHING, all: Held::NOTHING, lack: Lack::new(dies, now) }
+        Programs {
+            last: Ended::NOTHING,
+            all: Held::NOTHING,
+            lack: Lack::new(dies, now),
+            gathered: Vec::new(),
+        }
     }
 
     /// Whom the one that ended last has waited for, and what it is.
@@ -84,6 +91,21 @@ impl Programs {
     /// The one that has ended now, if one has.
     pub fn ended_now(&self, now: SimTime) -> Option<LastOperation> {
         self.last.is.filter(|_| self.last.at == now)
+    }
+
+    /// Data in a slot waits for a page from now on.
+    #[cold]
+    #[inline(never)]
+    pub fn note_gathered(&mut self, slot: usize, now: SimTime) {
+        if slot >= self.gathered.len() {
+            self.gathered.resize(slot + 1, SimTime::ZERO);
+        }
+        self.gathered[slot] = now;
+    }
+
+    /// How long it waited, until a program of it was issued.
+    pub fn gathered_until(&self, slot: usize, issued: SimTime) -> u64 {
+        self.gathered.get(slot).map_or(0, |&since| issued.since(since))
     }
 
     /// From now on somebody may wait.

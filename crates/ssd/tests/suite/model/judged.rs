@@ -17,7 +17,7 @@ impl Run {
         let of = |part: Part| done.breakdown.ns[part as usize];
         let waits = [Part::DieWait, Part::ChannelWait, Part::Suspended, Part::BufferWait, Part::LockWait];
         let waited: u64 = waits.map(of).iter().sum();
-        // Of what a command was not given to a die yet, only the lack of a page is somebody's.
+        // Of what a command was not given to a die yet, the lack of a page and of more for its row are told.
         if held.total().checked_sub(waited).is_some_and(|ns| ns <= of(Part::Dispatch)) {
             return Ok(());
         }

@@ -87,6 +87,25 @@ fn a_read_waits_for_an_erase() {
     expect_held(&told[1], &[("array.erase.sanitize", 3_000_000), ("transfer.in.sanitize", 190)]);
 }
 
+/// Of four pages that fill a row, each waits for the last; one that nothing joins waits until it may be padded, and one
+/// that is written in part until the rest is read.
+#[test]
+fn a_write_without_a_buffer_waits_for_its_row() {
+    let mut cfg = four_planes();
+    cfg.buffer = buffer::Config::None(buffer::none::Params { gather_timeout_us: 20.0, t_access_ns: 200 });
+    // link  0 - 4 096 - 8 192 - 12 288 - 16 384: the row goes with the last of them.
+    let told = held(&mut filled(&cfg, 8), &[20, 21, 22, 23].map(|page| (0, write(page))));
+    for (told, waits) in told.iter().zip([3, 2, 1]) {
+        expect_held(told, &[("row", waits * LINK_16K)]);
+    }
+    expect_held(&told[3], &[]);
+    let told = held(&mut filled(&cfg, 8), &[(0, write(20))]);
+    expect_held(&told[0], &[("row", 20_000)]);
+    let part = command(OpCode::Write, 0, S4K);
+    let told = held(&mut filled(&cfg, 8), &[(0, part)]);
+    expect_held(&told[0], &[("row", 20_000)]);
+}
+
 #[test]
 fn a_program_stands_still_for_a_read() {
     // array   20 880 program 100 000 .. 120 000 (read) 186 724 .. 196 724 program 717 604
