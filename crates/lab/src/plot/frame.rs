@@ -1,7 +1,7 @@
 //! The frame of a plot: two axes with their titles, grid, marks and labels, and a legend below; the same for all.
 
 use super::font::{FONT_SIZE, text_width};
-use super::picture::{Anchor, Picture, Point, cut_to, lines_within};
+use super::picture::{Anchor, Picture, Point, Stroke, cut_to, lines_within};
 
 /// 420 points in a PDF: as wide as a page's text, or two beside each other at half the size.
 const WIDTH: f64 = 560.0;
@@ -59,8 +59,7 @@ pub(crate) struct Key {
 /// What stands before a name in the legend.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyKind {
-    Line,
-    Dashed,
+    Line(Stroke),
     Box,
     /// Nothing: the label says it all.
     None,
@@ -70,7 +69,7 @@ impl KeyKind {
     /// Room that it takes before the name.
     fn room(self) -> f64 {
         match self {
-            KeyKind::Line | KeyKind::Dashed => KEY_WIDTH + GAP,
+            KeyKind::Line(_) => KEY_WIDTH + GAP,
             KeyKind::Box => BOX + GAP,
             KeyKind::None => 0.0,
         }
@@ -209,9 +208,9 @@ impl Frame {
 
     fn key(&mut self, key: &Key, (x, y): Point) {
         match key.kind {
-            KeyKind::Line | KeyKind::Dashed => {
+            KeyKind::Line(stroke) => {
                 let points = vec![(x, y - DROP), (x + KEY_WIDTH, y - DROP)];
-                self.picture.curve(points, key.colour, key.kind == KeyKind::Dashed);
+                self.picture.curve(points, key.colour, stroke);
             }
             KeyKind::Box => {
                 let corner = (x, y - DROP - BOX / 2.0);

@@ -2,11 +2,12 @@
 
 use super::axis::Times;
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
-use super::picture::Picture;
+use super::picture::{Picture, Stroke};
 use super::{HEIGHT, Plot, colour, shows};
 use crate::csv::Csv;
 use crate::result::{Distribution, RunResult};
 use crate::table::title;
+use crate::time_of_kinds::OfKind;
 
 /// Nines that are always shown: up to 99.99 %.
 const NINES_AT_LEAST: f64 = 4.0;
@@ -18,7 +19,7 @@ struct Curve<'a> {
     label: String,
     spread: &'a Distribution,
     colour: &'static str,
-    kind: KeyKind,
+    stroke: Stroke,
 }
 
 impl Curve<'_> {
@@ -50,18 +51,25 @@ fn nines_label(nines: u32) -> String {
     }
 }
 
-/// The plot of all results' reads (full lines) and writes (dashed); where no time passes, there is nothing to show.
+/// How the curve of a kind of requests is drawn.
+fn stroke_of(kind: &str) -> Stroke {
+    match kind {
+        "read" => Stroke::Full,
+        "write" => Stroke::Dashed,
+        "trim" => Stroke::Dotted,
+        _ => Stroke::DashDotted,
+    }
+}
+
+/// The plot of all results' reads (full lines), writes (dashed), trims (dotted) and flushes (dashes and dots); where no
+/// time passes, there is nothing to show.
 pub(crate) fn latency(results: &[RunResult]) -> Plot {
     let mut curves = Vec::new();
     for (number, result) in results.iter().enumerate().filter(|(_, result)| result.takes_time()) {
-        let kinds = [
-            ("read", &result.latency_ns.read, KeyKind::Line),
-            ("write", &result.latency_ns.write, KeyKind::Dashed),
-        ];
-        for (of, spread, kind) in kinds.into_iter().filter(|(_, spread, _)| spread.count > 0) {
+        for OfKind { name: of, latency: spread, .. } in result.time_of_kinds() {
             let run = title(result);
             let label = if results.len() > 1 { format!("{run} {of}") } else { of.to_owned() };
-            curves.push(Curve { run, of, label, spread, colour: colour(number), kind });
+            curves.push(Curve { run, of, label, spread, colour: colour(number), stroke: stroke_of(of) });
         }
     }
     let mut data = Csv::new(&["run", "requests", "percent", "latency_ns"]);
@@ -76,10 +84,13 @@ pub(crate) fn latency(results: &[RunResult]) -> Plot {
 
 fn draw(curves: &[Curve<'_>]) -> Picture {
     let times = Times::around(curves.iter().map(|curve| curve.spread));
-    let is_of = |kind: &str| curves.iter().all(|curve| curve.of == kind);
-    let across = times.scale(match (is_of("read"), is_of("write")) {
-        (true, false) => "Read latency",
-        (false, true) => "Write latency",
+    let first = curves.first().map_or("", |curve| curve.of);
+    let across = times.scale(match first {
+        _ if curves.iter().any(|curve| curve.of != first) => "Latency",
+        "read" => "Read latency",
+        "write" => "Write latency",
+        "trim" => "Trim latency",
+        "flush" => "Flush latency",
         _ => "Latency",
     });
     let requests = curves.iter().map(|curve| curve.spread.count).max().unwrap_or(1);
@@ -91,13 +102,17 @@ fn draw(curves: &[Curve<'_>]) -> Picture {
     if curves.is_empty() {
         return Frame::empty(&across, &up, "nothing to show");
     }
-    let key = |curve: &Curve<'_>| Key { label: curve.label.clone(), colour: curve.colour, kind: curve.kind };
+    let key = |curve: &Curve<'_>| Key {
+        label: curve.label.clone(),
+        colour: curve.colour,
+        kind: KeyKind::Line(curve.stroke),
+    };
     let keys: Vec<Key> = curves.iter().map(key).collect();
     let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
     for curve in curves {
         let points = curve.points().into_iter().map(|(ns, nines)| frame.place(times.share(ns), nines / top));
         let points = points.collect();
-        frame.picture.curve(points, curve.colour, curve.kind == KeyKind::Dashed);
+        frame.picture.curve(points, curve.colour, curve.stroke);
     }
     frame.picture
 }

@@ -2,7 +2,7 @@
 
 use super::axis::Numbers;
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
-use super::picture::Picture;
+use super::picture::{Picture, Stroke};
 use super::{HEIGHT, Plot, colour, shows};
 use crate::csv::Csv;
 
@@ -126,7 +126,7 @@ impl Lines<'_> {
         let key = |(number, line): &(usize, &Line)| Key {
             label: line.name.clone(),
             colour: colour(*number),
-            kind: KeyKind::Line,
+            kind: KeyKind::Line(Stroke::Full),
         };
         let keys: Vec<Key> = drawn.iter().map(key).collect();
         let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
@@ -140,7 +140,7 @@ impl Lines<'_> {
             if !line.measured.is_empty() {
                 points.iter().for_each(|point| frame.picture.dot(*point, colour(*number)));
             }
-            frame.picture.curve(points, colour(*number), false);
+            frame.picture.curve(points, colour(*number), Stroke::Full);
         }
         frame.picture
     }

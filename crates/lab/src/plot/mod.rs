@@ -140,10 +140,14 @@ fn heading(groups: &[String], number: usize) -> Option<Bar> {
 
 /// Requests of a kind, and how their latencies are distributed.
 type Kind = (&'static str, fn(&RunResult) -> &Distribution);
-const KINDS: [Kind; 2] =
-    [("read", |result| &result.latency_ns.read), ("write", |result| &result.latency_ns.write)];
+const KINDS: [Kind; 4] = [
+    ("read", |result| &result.latency_ns.read),
+    ("write", |result| &result.latency_ns.write),
+    ("trim", |result| &result.latency_ns.trim),
+    ("flush", |result| &result.latency_ns.flush),
+];
 
-/// The 99th percentiles of many results' reads and writes, a bar for each.
+/// The 99th percentiles of many results' requests of each kind, a bar for each.
 pub(crate) fn latency_bars(results: &[RunResult], groups: &[String]) -> Plot {
     let p99 = |result: &RunResult, (_, of): Kind| of(result).p99.filter(|ns| result.takes_time() && *ns > 0);
     let all = results.iter().flat_map(|result| KINDS.map(|kind| p99(result, kind))).flatten();
@@ -174,8 +178,8 @@ const SIDES: [Side; 4] = [
     ("slowest 0.1 %", "from_p99_9", |spent| spent.mean_from_p99_9),
 ];
 
-/// Where the time of reads and writes went: bars for the faster half, all and the slowest, each as shares of its own
-/// mean latency, because these lie decades apart. Of many results there is one bar for each of reads and writes.
+/// Where the time of each kind of requests went: bars for the faster half, all and the slowest, each as shares of its
+/// own mean latency, because these lie decades apart. Of many results there is one bar for each kind.
 pub(crate) fn breakdown(results: &[RunResult], groups: &[String]) -> Plot {
     let mut bars = Vec::new();
     let mut data = Csv::new(&["run", "requests", "of", "part", "mean_ns", "share_percent"]);

@@ -1,7 +1,7 @@
 //! A picture as PDF: one page as large as the picture, with texts that can be searched, in a font that the file holds.
 
 use super::font::{self, FONT_SIZE, text_width};
-use super::picture::{Anchor, Picture, Point, Shape};
+use super::picture::{Anchor, Picture, Point, Shape, Stroke};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use pdf_writer::types::FontFlags;
@@ -76,10 +76,10 @@ impl Page {
         (x as f32, (self.height - y) as f32)
     }
 
-    fn stroke(&mut self, colour: &str, width: f32, dashed: bool) {
+    fn stroke(&mut self, colour: &str, width: f32, stroke: Stroke) {
         let [red, green, blue] = rgb(colour);
         self.content.set_stroke_rgb(red, green, blue).set_line_width(width);
-        self.content.set_dash_pattern(if dashed { vec![6.0, 3.0] } else { Vec::new() }, 0.0);
+        self.content.set_dash_pattern(stroke.dashes().iter().copied(), 0.0);
     }
 
     fn fill(&mut self, colour: &str) {
@@ -128,11 +128,11 @@ impl Page {
     fn shape(&mut self, shape: &Shape) {
         match shape {
             Shape::Line { from, to, colour } => {
-                self.stroke(colour, 1.0, false);
+                self.stroke(colour, 1.0, Stroke::Full);
                 self.curve(&[*from, *to]);
             }
-            Shape::Curve { points, colour, dashed } => {
-                self.stroke(colour, 2.0, *dashed);
+            Shape::Curve { points, colour, stroke } => {
+                self.stroke(colour, 2.0, *stroke);
                 self.curve(points);
             }
             Shape::Dot { at, colour } => {
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(encoded("a\u{e4}\u{3b1}\n"), b"a\xe4??");
         let mut picture = Picture::new(200.0, 100.0);
         picture.text((10.0, 20.0), Anchor::Start, "read (x)");
-        picture.curve(vec![(0.0, 0.0), (4.0, 100.0)], "#0072b2", true);
+        picture.curve(vec![(0.0, 0.0), (4.0, 100.0)], "#0072b2", Stroke::Dashed);
         let bytes = write(&picture);
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
         // The page's content is the last stream.

@@ -14,6 +14,27 @@ pub(crate) enum Anchor {
 /// Points, x to the right and y downward, in pixels from the upper left corner.
 pub(crate) type Point = (f64, f64);
 
+/// How a curve is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stroke {
+    Full,
+    Dashed,
+    Dotted,
+    DashDotted,
+}
+
+impl Stroke {
+    /// Lengths that are drawn and left out in turn; none if all is drawn.
+    pub(super) fn dashes(self) -> &'static [f32] {
+        match self {
+            Stroke::Full => &[],
+            Stroke::Dashed => &[6.0, 3.0],
+            Stroke::Dotted => &[2.0, 2.0],
+            Stroke::DashDotted => &[6.0, 3.0, 2.0, 3.0],
+        }
+    }
+}
+
 /// One thing that is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
@@ -25,7 +46,7 @@ pub(super) enum Shape {
     Curve {
         points: Vec<Point>,
         colour: &'static str,
-        dashed: bool,
+        stroke: Stroke,
     },
     Dot {
         at: Point,
@@ -74,13 +95,13 @@ impl Picture {
     }
 
     /// A curve through points; if they all lie in one place, a dot there, or nothing would be seen.
-    pub fn curve(&mut self, points: Vec<Point>, colour: &'static str, dashed: bool) {
+    pub fn curve(&mut self, points: Vec<Point>, colour: &'static str, stroke: Stroke) {
         let Some(&first) = points.first() else { return };
         let is_near = |point: &Point| (point.0 - first.0).abs() < 0.5 && (point.1 - first.1).abs() < 0.5;
         self.shapes.push(if points.iter().all(is_near) {
             Shape::Dot { at: first, colour }
         } else {
-            Shape::Curve { points, colour, dashed }
+            Shape::Curve { points, colour, stroke }
         });
     }
 
@@ -172,8 +193,8 @@ mod tests {
     #[test]
     fn a_curve_in_one_place_is_a_dot() {
         let mut picture = Picture::new(10.0, 10.0);
-        picture.curve(vec![(1.0, 2.0), (1.1, 2.0)], "#000000", true);
-        picture.curve(Vec::new(), "#000000", false);
+        picture.curve(vec![(1.0, 2.0), (1.1, 2.0)], "#000000", Stroke::Dashed);
+        picture.curve(Vec::new(), "#000000", Stroke::Full);
         assert_eq!(picture.shapes, [Shape::Dot { at: (1.0, 2.0), colour: "#000000" }]);
     }
 }

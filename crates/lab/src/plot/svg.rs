@@ -51,9 +51,13 @@ fn shape(body: &mut String, shape: &Shape) {
             body,
             "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\"/>"
         ),
-        Shape::Curve { points, colour, dashed } => {
+        Shape::Curve { points, colour, stroke } => {
             let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-            let dash = if *dashed { " stroke-dasharray=\"6 3\"" } else { "" };
+            let dashes: Vec<String> = stroke.dashes().iter().map(f32::to_string).collect();
+            let dash = match dashes.is_empty() {
+                true => String::new(),
+                false => format!(" stroke-dasharray=\"{}\"", dashes.join(" ")),
+            };
             writeln!(
                 body,
                 "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>",

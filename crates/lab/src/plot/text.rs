@@ -2,7 +2,7 @@
 
 use super::COLOURS;
 use super::frame::DROP;
-use super::picture::{Anchor, Picture, Point, Shape};
+use super::picture::{Anchor, Picture, Point, Shape, Stroke};
 
 /// Letters to the width of a picture, and beside it for names that are wider in letters than in its own font.
 const COLUMNS: usize = 104;
@@ -152,9 +152,15 @@ fn mark(colour: &str) -> char {
     MARKS[number(colour)]
 }
 
-/// That of the same curve, dashed: a letter.
-fn dashed_mark(colour: &str) -> char {
-    char::from(b'a' + number(colour) as u8)
+/// That of a curve: where it is not drawn in full a letter or a digit.
+fn curve_mark(colour: &str, stroke: Stroke) -> char {
+    let first = match stroke {
+        Stroke::Full => return mark(colour),
+        Stroke::Dashed => b'a',
+        Stroke::Dotted => b'A',
+        Stroke::DashDotted => b'0',
+    };
+    char::from(first + number(colour) as u8)
 }
 
 pub(super) fn write(picture: &Picture) -> String {
@@ -162,8 +168,7 @@ pub(super) fn write(picture: &Picture) -> String {
     for shape in &picture.shapes {
         match shape {
             Shape::Line { from, to, colour } => sheet.line(*from, *to, *colour != super::frame::GRID),
-            Shape::Curve { points, colour, dashed: false } => sheet.way(points, mark(colour)),
-            Shape::Curve { points, colour, dashed: true } => sheet.way(points, dashed_mark(colour)),
+            Shape::Curve { points, colour, stroke } => sheet.way(points, curve_mark(colour, *stroke)),
             Shape::Dot { at, colour } => sheet.put(sheet.place(*at), mark(colour)),
             Shape::Rect { corner, size, colour, .. } => sheet.rect(*corner, *size, mark(colour)),
             Shape::Text { .. } => {}
@@ -193,7 +198,7 @@ mod tests {
     #[test]
     fn curves_boxes_and_texts_lie_where_they_are_drawn() {
         let mut picture = Picture::new(1040.0, 210.0);
-        picture.curve(vec![(0.0, 10.0), (1039.0, 200.0)], COLOURS[1], false);
+        picture.curve(vec![(0.0, 10.0), (1039.0, 200.0)], COLOURS[1], Stroke::Full);
         picture.rect((100.0, 42.0), (50.0, 42.0), COLOURS[0], "");
         picture.text((300.0, 30.0), Anchor::Start, "here");
         picture.text((1040.0, 60.0), Anchor::End, "there");

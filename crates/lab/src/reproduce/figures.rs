@@ -10,7 +10,7 @@ use crate::plot::axis::Times;
 use crate::plot::font::text_width;
 use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
 use crate::plot::grouped::{Group, grouped};
-use crate::plot::picture::Anchor;
+use crate::plot::picture::{Anchor, Stroke};
 use crate::plot::{FILLED, HEIGHT, Line, Lines, Measured, Plot, colour, shows, steps};
 use crate::problem::letters;
 use crate::result::Distribution;
@@ -264,7 +264,7 @@ impl Shown<'_> {
         let key = |(number, (label, _)): (usize, &(&str, _))| Key {
             label: (*label).to_owned(),
             colour: colour(number),
-            kind: KeyKind::Line,
+            kind: KeyKind::Line(Stroke::Full),
         };
         let keys: Vec<Key> = curves.iter().enumerate().map(key).collect();
         let mut frame = Frame::new(&across, &up, &keys, HEIGHT, 0.0);
@@ -274,7 +274,7 @@ impl Shown<'_> {
             is_shown |= spread.count > 1 && shows([points.as_slice()]);
             let place = |&(ns, percent): &(f64, f64)| frame.place(times.share(ns), percent / 100.0);
             let points = points.iter().map(place).collect();
-            frame.picture.curve(points, colour(number), false);
+            frame.picture.curve(points, colour(number), Stroke::Full);
         }
         Plot::new(frame.picture.titled(title), data, is_shown)
     }

@@ -1,5 +1,7 @@
 //! Plots: their size, that nothing on them touches, how axes are called, and that all formats tell the same.
 
+mod kinds;
+
 use crate::common::{closed, fresh_path, generator, run, small_drive};
 use crate::reproduce::{CLAIMS, EXPERIMENT, paper};
 use lab::report::{self, Comparison};
