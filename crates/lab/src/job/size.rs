@@ -161,7 +161,7 @@ fn described(preset: &DriveConfig, config: &DriveConfig, need: Need, choice: Siz
     let shape = format!(
         "{} x {} x {} x {} of {}",
         of_things(new.channels.into(), "channel"),
-        of_things((new.chips_per_channel * new.dies_per_chip).into(), "chip"),
+        of_things((new.chips_per_channel * new.dies_per_chip).into(), "die"),
         of_things(new.planes_per_die.into(), "plane"),
         of_things(new.blocks_per_plane.into(), "block"),
         bytes(u64::from(new.pages_per_block()) * u64::from(new.page_bytes)),
