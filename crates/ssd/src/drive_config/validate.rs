@@ -8,10 +8,8 @@ use crate::flash::op::UNITS_AT_MOST;
 use crate::flash::preemption;
 use crate::ftl::{page_class, read_reclaim, slc_cache, stream};
 use crate::nand::gray;
-use crate::sections::{
-    ErrorModel, FOUR_KIB, GIB, MAX_UNITS, MappingUnit, MovesOfFirst, Placement, PriorityOrder,
-    SchedulingOrder,
-};
+use crate::sections::{ErrorModel, GIB, MAX_UNITS, MovesOfFirst, Placement, PriorityOrder, SchedulingOrder};
+use crate::units::SECTOR_BYTES;
 
 /// Most commands that all queues together may hold.
 pub const COMMANDS_MAX: u64 = 65_536;
@@ -67,17 +65,21 @@ impl DriveConfig {
             conflicts.add(&keys, format!("{dies} dies"), &format!("at most {MAX_DIES} dies in all"));
         }
         let page = self.geometry.page_bytes;
-        let four_kib = self.mapping.unit == MappingUnit::FourKib;
         let keys = ["nand.geometry.page_bytes", "ftl.mapping.unit"];
-        if four_kib && !page.is_multiple_of(FOUR_KIB) {
-            let allowed = "a multiple of 4096 bytes, or ftl.mapping.unit = \"page\"";
-            conflicts.add(&keys, format!("pages of {page} bytes, mapped in units of 4 KiB"), allowed);
-        } else if four_kib && self.units_per_page() as usize > UNITS_AT_MOST {
-            let allowed = "at most 65536 bytes, or ftl.mapping.unit = \"page\"";
-            conflicts.add(&keys, format!("pages of {page} bytes, mapped in units of 4 KiB"), allowed);
-        } else if !page.is_multiple_of(512) {
-            conflicts.add(&keys[..1], format!("{page} bytes"), "a multiple of 512 bytes (a sector)");
-        }
+        let Some(unit) = self.mapping.unit.bytes() else {
+            if !page.is_multiple_of(SECTOR_BYTES as u32) {
+                conflicts.add(&keys[..1], format!("{page} bytes"), "a multiple of 512 bytes (a sector)");
+            }
+            return;
+        };
+        let most = unit * UNITS_AT_MOST as u32;
+        let allowed = match page {
+            page if !page.is_multiple_of(unit) => format!("a multiple of {unit} bytes"),
+            page if page > most => format!("at most {most} bytes"),
+            _ => return,
+        };
+        let found = format!("pages of {page} bytes, mapped in units of {} KiB", unit / 1024);
+        conflicts.add(&keys, found, &format!("{allowed}, or ftl.mapping.unit = \"page\""));
     }
 
     /// Are there no more streams than there can be, with the one of what moves?

@@ -1,9 +1,7 @@
 //! What follows from the fixed sections alone: units, capacities, lanes.
 
-use super::{ErrorModel, Issue, MappingUnit, Placement, Sections, Superblock};
+use super::{ErrorModel, Issue, Placement, Sections, Superblock};
 
-/// Bytes of a 4-KiB mapping unit.
-pub const FOUR_KIB: u32 = 4_096;
 /// Most mapping units a drive can have: unit numbers are 32 bits wide, and the last two have a meaning of their own.
 pub const MAX_UNITS: u64 = u32::MAX as u64 - 1;
 /// Bytes of a GiB.
@@ -15,12 +13,9 @@ impl Sections {
         if self.errors.model == ErrorModel::Cells { self.cells.modes.names.len() as u8 } else { 0 }
     }
 
-    /// Mapping units in a page: 1, or the 4-KiB pieces of the page.
+    /// Mapping units in a page: 1, or the pieces that the page is mapped in.
     pub fn units_per_page(&self) -> u32 {
-        match self.mapping.unit {
-            MappingUnit::Page => 1,
-            MappingUnit::FourKib => (self.geometry.page_bytes / FOUR_KIB).max(1),
-        }
+        self.mapping.unit.bytes().map_or(1, |bytes| (self.geometry.page_bytes / bytes).max(1))
     }
 
     /// Bytes of a mapping unit.

@@ -27,6 +27,25 @@ choice! {
         Page = "page",
         /// One entry for 4 KiB; several are gathered into one page before it is programmed.
         FourKib = "4kib",
+        /// One entry for 16 KiB; smaller writes are read-modify-writes.
+        SixteenKib = "16kib",
+        /// One entry for 32 KiB, as for 16.
+        ThirtyTwoKib = "32kib",
+        /// One entry for 64 KiB, as for 16.
+        SixtyFourKib = "64kib",
+    }
+}
+
+impl MappingUnit {
+    /// Bytes of a unit; none where it is a page, whatever that holds.
+    pub const fn bytes(self) -> Option<u32> {
+        match self {
+            MappingUnit::Page => None,
+            MappingUnit::FourKib => Some(4_096),
+            MappingUnit::SixteenKib => Some(16_384),
+            MappingUnit::ThirtyTwoKib => Some(32_768),
+            MappingUnit::SixtyFourKib => Some(65_536),
+        }
     }
 }
 
@@ -92,7 +111,8 @@ impl AllocationOrder {
 section! {
     /// `[ftl.mapping]`: the logical-to-physical map.
     pub struct Mapping {
-        /// What one entry of the map covers.
+        /// What one entry of the map covers. Of a unit that is written in part the rest is read first, unless it is in
+        /// DRAM, and the whole is programmed.
         unit: MappingUnit = MappingUnit::FourKib;
     }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use cell::CellPart;
 pub(crate) use derived::GIB;
-pub use derived::{FOUR_KIB, MAX_UNITS};
+pub use derived::MAX_UNITS;
 pub use drive::DriveSection;
 pub use flash::{Channel, ChannelOrder, PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 pub use ftl::{

@@ -58,6 +58,29 @@ fn a_stream_of_one_component_disturbs_no_other() {
     assert_eq!(run(&cfg, Executor::Timed), without);
 }
 
+/// A unit as large as a page is a page, whatever it is called.
+#[test]
+fn a_unit_of_a_page_is_a_page() {
+    let units =
+        [MappingUnit::FourKib, MappingUnit::SixteenKib, MappingUnit::ThirtyTwoKib, MappingUnit::SixtyFourKib];
+    for unit in units {
+        let hash = |unit, bytes, executor| {
+            let mut cfg = small();
+            (cfg.mapping.unit, cfg.geometry.page_bytes) = (unit, bytes);
+            run(&cfg, executor)
+        };
+        for executor in [Executor::Timed, Executor::Functional] {
+            let bytes = unit.bytes().unwrap();
+            assert_eq!(
+                hash(unit, bytes, executor),
+                hash(MappingUnit::Page, bytes, executor),
+                "{} {executor:?}",
+                unit.name()
+            );
+        }
+    }
+}
+
 #[test]
 fn watching_changes_nothing() {
     for (policy, cfg) in with_every_policy() {

@@ -21,7 +21,7 @@ mod traffic;
 use self::chips::Chips;
 use self::oracle::{Oracle, Verdict};
 use self::reprogram::random_reprograms;
-use self::setup::{random_caching, random_locked_replicas, random_locks, random_sorting};
+use self::setup::{random_caching, random_locked_replicas, random_locks, random_sorting, random_units};
 use self::tally::Tally;
 use self::traffic::Run;
 use self::traffic::cuts::{CutTally, Lapse};
@@ -51,6 +51,8 @@ const SEPARATED_COMMANDS: u64 = 200_000;
 const SORTED_COMMANDS: u64 = 160_000;
 /// Commands of all runs with a cache of one bit a cell.
 const CACHED_COMMANDS: u64 = 100_000;
+/// Commands of all runs with larger mapping units.
+const UNITS_COMMANDS: u64 = 120_000;
 /// Commands of all runs with replicas.
 const REPLICA_COMMANDS: u64 = 40_000;
 /// Commands of all runs with locks and replicas.
@@ -261,6 +263,11 @@ fn a_drive_with_a_cache_of_one_bit_a_cell_agrees_too() {
     if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
         assert!(tally.destaged > soaked(2_500), "{tally:?}");
     }
+}
+
+#[test]
+fn a_drive_of_larger_units_agrees_too() {
+    check(UNITS_COMMANDS, &[], |seed| Run::drawn(seed, "model/units", random_units));
 }
 
 /// Every version is unique bytes: a thief finds none that the drive has said is gone, at any step.

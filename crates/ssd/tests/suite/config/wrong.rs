@@ -253,6 +253,33 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[ftl.mapping]\nunit = \"16kb\"",
+        &[
+            "my.toml:2: ftl.mapping.unit: no such value",
+            "\"16kb\"",
+            "page, 4kib, 16kib, 32kib, 64kib",
+            "mean \"16kib\"?",
+        ],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"32kib\"\n[nand.geometry]\npage_bytes = 49152",
+        &[
+            "my.toml:4: nand.geometry.page_bytes: impossible",
+            "pages of 49152 bytes, mapped in units of 32 KiB",
+            "a multiple of 32768 bytes, or ftl.mapping.unit = \"page\"",
+            "see also ftl.mapping.unit (my.toml:2)",
+        ],
+    ),
+    (
+        "[nand.geometry]\npage_bytes = 131072",
+        &[
+            "my.toml:2: nand.geometry.page_bytes: impossible",
+            "pages of 131072 bytes, mapped in units of 4 KiB",
+            "at most 65536 bytes, or ftl.mapping.unit = \"page\"",
+            "see also ftl.mapping.unit (its default)",
+        ],
+    ),
+    (
         "preset = \"mqsim\"\n[drive]\nover_provisioning_percent = 20\n\
          [ftl.read_reclaim]\npolicy = \"redftl\"\nreplica_limit = 4",
         &[

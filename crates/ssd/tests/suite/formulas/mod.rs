@@ -8,6 +8,7 @@ mod bandwidth;
 mod laws;
 mod placement;
 mod rows;
+mod units;
 mod waiting;
 
 use ssd::ftl::{gc_trigger, gc_victim};

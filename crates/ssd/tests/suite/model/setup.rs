@@ -535,6 +535,31 @@ pub fn place_pages(cfg: &mut DriveConfig) -> bool {
     false
 }
 
+/// A drive mapped in units of 16, 32 or 64 KiB, on pages of every size that holds them, every way they are issued; some
+/// age, and some lock what dies, make replicas or cache.
+pub fn random_units(rng: &mut Rng) -> DriveConfig {
+    use MappingUnit::{SixteenKib, SixtyFourKib, ThirtyTwoKib};
+    loop {
+        let mut cfg = match rng.below(8) {
+            0 => random_locks(rng),
+            1 => random_caching(rng),
+            _ => random_config(rng),
+        };
+        cfg.mapping.unit = pick(rng, &[SixteenKib, ThirtyTwoKib, SixtyFourKib]);
+        cfg.geometry.page_bytes = pick(rng, &[16_384, 32_768, 65_536, 131_072]);
+        cfg.geometry.planes_per_die = pick(rng, &[1, 2, 3, 4]);
+        if rng.below(8) == 0 {
+            random_aging(&mut cfg, rng);
+        }
+        if cfg.validate().is_err() {
+            select(&mut cfg, "ftl.migration", "off_chip");
+        }
+        if cfg.physical_units() <= UNITS_AT_MOST && make_room(&mut cfg) {
+            return cfg;
+        }
+    }
+}
+
 /// Cells that reads harm ten times as fast, so that replicas are lost, too.
 pub fn weaken(cfg: &mut DriveConfig) {
     let disturb = &mut cfg.cells.disturb;

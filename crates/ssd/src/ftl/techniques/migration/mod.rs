@@ -15,7 +15,7 @@ pub use crate::ftl::tables::worn::Worn;
 use crate::nand::Chip;
 use crate::nand::cell::CellModel;
 use crate::restore::{Verdict, alike, ensure};
-use crate::sections::{ErrorModel, FOUR_KIB, MappingUnit, Sections};
+use crate::sections::{ErrorModel, Sections};
 use crate::snapshot::raw;
 use crate::units::{BlockId, Ppn};
 use serde::{Deserialize, Serialize};
@@ -131,7 +131,7 @@ impl Technique for Copies {
         if !policy.copies() {
             return None;
         }
-        let parts = cfg.mapping.unit == MappingUnit::FourKib && cfg.geometry.page_bytes > FOUR_KIB;
+        let parts = cfg.units_per_page() > 1;
         policy.misfit().or_else(|| {
             parts.then(|| Misfit {
                 keys: &["ftl.migration.policy", "ftl.mapping.unit", "nand.geometry.page_bytes"],

@@ -5,7 +5,7 @@ use crate::config::{Layer, Table};
 use crate::drive_config::resolve;
 use crate::nand::Outcome;
 use crate::nand::aging::Sequence;
-use crate::sections::{Errors, Superblock};
+use crate::sections::{Errors, MappingUnit, Superblock};
 use crate::{Drive, DriveConfig, SimTime};
 
 /// The first entry of the retry table: the voltages of fresh data.
