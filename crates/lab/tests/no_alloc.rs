@@ -145,10 +145,13 @@ fn the_loops_do_not_allocate() {
         ("with a log", MIX, &logged),
         ("with a compressed log", MIX, &packed),
     ];
-    let (small, mut page_mapped) = (small_drive(), small_drive());
+    let (small, mut page_mapped, mut wide) = (small_drive(), small_drive(), small_drive());
     page_mapped.mapping.unit = ssd::sections::MappingUnit::Page;
-    // What is told of a run does not know how the drive maps units: the two loops, which do, with both kinds.
-    let of_pages = cases[..2].iter().map(|case| (&page_mapped, case));
+    (wide.mapping.unit, wide.geometry.planes_per_die) = (ssd::sections::MappingUnit::SixtyFourKib, 4);
+    // What is told of a run does not know how the drive maps units: the two loops, which do, with all kinds.
+    let of_pages = [&page_mapped, &wide]
+        .into_iter()
+        .flat_map(|config| cases[..2].iter().map(move |case| (config, case)));
     for (config, (name, settings, spec)) in cases.iter().map(|case| (&small, case)).chain(of_pages) {
         let found = allocations(config, settings, spec);
         assert_eq!(found, 0, "{name}, unit {:?}: allocations in 50 000 requests", config.mapping.unit);

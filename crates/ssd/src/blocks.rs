@@ -89,7 +89,7 @@ impl Blocks<'_> {
         media.tables.layout.pages_per_turn * media.tables.layout.units_per_page
     }
 
-    /// Pages that can hold data.
+    /// Pages that can hold data; of a mapping unit that is larger than a page all that it takes counts as one.
     pub fn pages(self) -> u64 {
         let media = &self.ftl.moves.media;
         u64::from(media.tables.layout.blocks()) * u64::from(media.tables.layout.pages_per_block)
@@ -143,7 +143,7 @@ fn row(ftl: &Ftl, chip: &Chip, block: BlockId) -> BlockRow {
         lane: layout.lane_of(block).0,
         state,
         live_units: blocks.live(block),
-        programmed_units: programmed * layout.units_per_page,
+        programmed_units: programmed * layout.units_per_page / layout.width,
         erases: blocks.erase_count(block),
         wear_q12: blocks.wear_q12(block),
         age_units: is_full.then(|| ftl.moves.media.tables.age_of(block)),

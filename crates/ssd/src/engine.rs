@@ -469,6 +469,9 @@ impl State {
             // Its place in the pool may be another's after that.
             holders.note_ended(&flash.pool, id, *now);
         }
+        if ftl.moves.media.parts.are_used() && !ftl.moves.media.end_part(flash, id) {
+            return false;
+        }
         ftl.on_done(flash, id);
         if !cause.is_for_host() {
             return false;
@@ -567,6 +570,7 @@ impl State {
             flash: flash.counts_until(*now),
             unit_bytes: media.tables.layout.unit_bytes,
             units_per_page: media.tables.layout.units_per_page,
+            page_bytes: media.tables.layout.part_bytes(),
             cells_age: flash.chip.ages(),
         }
     }

@@ -25,8 +25,10 @@ pub struct Stats {
     pub flash: FlashCounts,
     /// Bytes of a mapping unit.
     pub unit_bytes: u32,
-    /// Mapping units in a page.
+    /// Mapping units in a page; 1 where they are larger.
     pub units_per_page: u32,
+    /// Bytes of a page.
+    pub page_bytes: u32,
     /// Whether the cells age: only then reads are told apart by their attempts.
     pub cells_age: bool,
 }
@@ -108,7 +110,7 @@ impl Stats {
 
     /// Bytes programmed for each cause, counting whole pages: what the flash wears by.
     pub fn programmed_bytes(&self) -> [u64; CAUSES] {
-        let page = u64::from(self.unit_bytes) * u64::from(self.units_per_page);
+        let page = u64::from(self.page_bytes);
         core::array::from_fn(|at| Cause::numbered(at).map_or(0, |cause| self.pages_programmed(cause) * page))
     }
 }

@@ -148,7 +148,7 @@ impl Preconditioned {
     /// What the drive has counted.
     fn check_counts(&self, wanted: &Preconditioning, drive: &Drive, config: &DriveConfig) -> Verdict {
         let stats = drive.stats();
-        let page = u128::from(stats.unit_bytes) * u128::from(stats.units_per_page);
+        let page = u128::from(stats.page_bytes);
         let pages =
             (0..CAUSES).filter_map(Cause::numbered).map(|cause| u128::from(stats.pages_programmed(cause)));
         same("bytes_programmed", &u128::from(self.bytes_programmed), &(pages.sum::<u128>() * page))?;

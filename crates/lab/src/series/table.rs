@@ -124,7 +124,7 @@ impl TimeSeries {
         let written = counters.iter().position(|counter| counter.key == "host.written_bytes");
         let written = written.expect("a counter of the host's");
         let stats = drive.stats();
-        let page_bytes = u64::from(stats.unit_bytes) * u64::from(stats.units_per_page);
+        let page_bytes = u64::from(stats.page_bytes);
         let (dies, channels) = (series.reading.dies.len(), series.reading.channels_ns.len());
         let none = vec![0; series.width];
         let mut table =

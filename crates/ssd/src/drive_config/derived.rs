@@ -54,8 +54,7 @@ impl DriveConfig {
 
     /// Mapping units that data can fill.
     pub fn data_units(&self) -> u64 {
-        let per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
-        self.geometry.blocks().saturating_mul(per_block)
+        self.units_of_pages(self.geometry.blocks().saturating_mul(self.data_pages_per_block().into()))
     }
 
     /// Slots of host data in DRAM.
@@ -81,8 +80,7 @@ impl DriveConfig {
 
     /// Mapping units that data fills in a block, or superblock.
     fn data_units_per_block(&self) -> u64 {
-        let per_block = u64::from(self.data_pages_per_block()) * u64::from(self.units_per_page());
-        per_block * u64::from(self.lane_span())
+        self.units_of_pages(u64::from(self.data_pages_per_block()) * u64::from(self.lane_span())).max(1)
     }
 
     /// Why data cannot be sorted by the class of pages, if it is to be.

@@ -6,9 +6,11 @@ use crate::config::value::show_f64;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem, Table};
 use crate::flash::op::UNITS_AT_MOST;
 use crate::flash::preemption;
-use crate::ftl::{page_class, read_reclaim, slc_cache, stream};
+use crate::ftl::{page_class, read_reclaim, sanitize, slc_cache, stream};
 use crate::nand::gray;
-use crate::sections::{ErrorModel, GIB, MAX_UNITS, MovesOfFirst, Placement, PriorityOrder, SchedulingOrder};
+use crate::sections::{
+    ErrorModel, GIB, Issue, MAX_UNITS, MovesOfFirst, Placement, PriorityOrder, SchedulingOrder, Superblock,
+};
 use crate::units::SECTOR_BYTES;
 
 /// Most commands that all queues together may hold.
@@ -74,12 +76,54 @@ impl DriveConfig {
         };
         let most = unit * UNITS_AT_MOST as u32;
         let allowed = match page {
+            page if page < unit && unit.is_multiple_of(page) => return self.check_wide_units(conflicts),
+            page if page < unit => format!("a part of {unit} bytes without remainder"),
             page if !page.is_multiple_of(unit) => format!("a multiple of {unit} bytes"),
             page if page > most => format!("at most {most} bytes"),
             _ => return,
         };
         let found = format!("pages of {page} bytes, mapped in units of {} KiB", unit / 1024);
         conflicts.add(&keys, found, &format!("{allowed}, or ftl.mapping.unit = \"page\""));
+    }
+
+    /// Do mapping units larger than a page make up rows, and do policies that know single pages stay away?
+    fn check_wide_units(&self, conflicts: &mut Conflicts) {
+        const UNIT: &str = "ftl.mapping.unit";
+        let (name, pages) = (self.mapping.unit.name(), self.pages_per_unit());
+        if !self.planes_per_row().is_multiple_of(pages) {
+            self.tell_row(conflicts, UNIT);
+        }
+        let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
+        let sanitizes = sanitize::Policy::build(&self.sanitize).acts();
+        let asks = [
+            (reclaims, "ftl.read_reclaim.policy", self.read_reclaim.name(), "never"),
+            (sanitizes, "ftl.sanitize.policy", self.sanitize.name(), "none"),
+        ];
+        for (_, key, policy, none) in asks.into_iter().filter(|(acts, ..)| *acts) {
+            let found =
+                format!("\"{policy}\", which goes by single pages, with units of {pages} (\"{name}\")");
+            let allowed = format!("{key} = \"{none}\", or ftl.mapping.unit = \"page\"");
+            conflicts.add(&[key, UNIT], found, &allowed);
+        }
+    }
+
+    /// Tells that units do not make up a row, and what decides how large that is.
+    fn tell_row(&self, conflicts: &mut Conflicts, unit: &str) {
+        let (pages, planes, bytes) = (self.pages_per_unit(), self.planes_per_row(), self.geometry.page_bytes);
+        let (key, other) = match (self.allocation.issue, self.allocation.superblock) {
+            (Issue::Page, _) => ("ftl.allocation.issue", "ftl.allocation.issue = \"row\"".to_owned()),
+            (Issue::Row, Superblock::None) => {
+                ("ftl.allocation.superblock", "ftl.allocation.superblock = \"planes\"".to_owned())
+            }
+            (Issue::Row, _) => ("nand.geometry.planes_per_die", format!("a multiple of {pages} planes")),
+        };
+        let row = if planes == 1 { "a page".to_owned() } else { format!("{planes} pages") };
+        let found = format!(
+            "units of {pages} pages (\"{}\" on pages of {bytes} bytes), in rows of {row}",
+            self.mapping.unit.name()
+        );
+        let allowed = format!("units of which a row holds one or several, such as \"page\"; or {other}");
+        conflicts.add(&[unit, key, "nand.geometry.page_bytes"], found, &allowed);
     }
 
     /// Are there no more streams than there can be, with the one of what moves?
@@ -102,7 +146,7 @@ impl DriveConfig {
 
     /// Are there planes that work together, if pages are to go to them together?
     fn check_rows(&self, conflicts: &mut Conflicts) {
-        let planes = self.pages_per_row();
+        let planes = self.planes_per_row();
         if planes > 1 && !self.scheduling.multi_plane {
             let keys = ["ftl.allocation.issue", "flash.scheduling.multi_plane"];
             let found = format!("rows of {planes} planes that never work at the same time");

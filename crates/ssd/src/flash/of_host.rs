@@ -1,7 +1,7 @@
 //! The operations under way for the host, as the host knows them: when a drive is restored, its commands and slots must
 //! agree with them.
 
-use super::op::{Cause, OpKind, OpPool, Spent, UnitRef};
+use super::op::{Cause, Op, OpKind, OpPool, Spent, UnitRef};
 use crate::nand::Outcome;
 use crate::units::{NONE, OpId, SlotId};
 
@@ -82,7 +82,9 @@ impl<'a> OfHost<'a> {
 
     /// Those under way (slow).
     pub fn under_way(self) -> impl Iterator<Item = HostOp<'a>> {
-        let ops = self.pool.iter().filter(|(_, op)| op.cause.is_for_host());
+        // What a program of a page is known by carries units; its other parts are none of the host's.
+        let is_known = |op: &Op| op.cause.is_for_host() && (op.kind != OpKind::Program || op.units > 0);
+        let ops = self.pool.iter().filter(move |(_, op)| is_known(op));
         ops.map(move |(id, op)| {
             let work = match (op.kind, op.cause) {
                 (OpKind::Program, Cause::Host | Cause::Promote) => HostWork::Program,

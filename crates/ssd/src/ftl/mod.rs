@@ -37,6 +37,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, OpTimes};
 use crate::ftl::cleaning::Cleaning;
 use crate::ftl::locks::Locks;
+use crate::ftl::media::Parts;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::program_mode::ProgramModes;
 use crate::ftl::reclaim::Reclaim;
@@ -182,6 +183,7 @@ impl Ftl {
         let layout = &tables.layout;
         let techniques = Techniques::new(&policies.techniques, cfg, layout);
         let mut media = Media {
+            parts: Parts::new(layout),
             outbox: Vec::with_capacity(work.operations_at_most() + locks.operations_at_most() + 1024),
             effects: Effects::default(),
             waits: Waits::watched(locks.renewals.are_on()),

@@ -12,8 +12,8 @@ use crate::units::{Lpn, NONE, OpId, Pun};
 /// Where the data of a logical unit is to be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// In flash: it is being read, by an operation that was issued for it.
-    Issued,
+    /// In flash: it is being read, by so many operations that were issued for it.
+    Issued(u8),
     /// In flash: it is being read together with what was asked for before.
     Joined,
     /// Nowhere: it was never written, or was trimmed.
@@ -84,9 +84,12 @@ impl Ftl {
             flash.pool.get_mut(last.op).bytes += bytes;
             return Found::Joined;
         }
+        if media.parts.are_used() {
+            return Found::Issued(self.read_parts(flash, Cause::Host, bytes, (tag, priority), wanted));
+        }
         let op = self.issue_read(flash, Cause::Host, bytes, (tag, priority), wanted);
         *last = LastRead { op, at };
-        Found::Issued
+        Found::Issued(1)
     }
 
     /// Whether it is to be told what the host reads ([`Ftl::note_host_read`]).
@@ -108,7 +111,7 @@ impl Ftl {
         flash.pool.extend(last.op, UnitRef::new(lpn.0, NONE).with_mask(mask));
     }
 
-    /// Reads the rest of a unit of which a slot of DRAM holds a part; `tag` is the slot.
+    /// Reads the rest of a unit of which a slot of DRAM holds some; `tag` is the slot.
     pub fn read_rest(&mut self, flash: &mut Flash, tag: u32, (lpn, mask, bytes): (Lpn, u64, u32)) -> Found {
         let media = &mut self.moves.media;
         let at = media.tables.place_to_read(lpn);
@@ -116,8 +119,44 @@ impl Ftl {
             return if media.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
         let unit = UnitRef::new(lpn.0, at.0).with_mask(mask);
+        if media.parts.are_used() {
+            let by = (tag, Priority::Medium);
+            return Found::Issued(self.read_parts(flash, Cause::Merge, bytes, by, unit));
+        }
         self.issue_read(flash, Cause::Merge, bytes, (tag, Priority::Medium), unit);
-        Found::Issued
+        Found::Issued(1)
+    }
+
+    /// Reads granules of a unit that is larger than a page: the pages that hold them, and no others. How many those
+    /// are.
+    #[cold]
+    #[inline(never)]
+    fn read_parts(
+        &mut self,
+        flash: &mut Flash,
+        cause: Cause,
+        bytes: u32,
+        by: (u32, Priority),
+        unit: UnitRef,
+    ) -> u8 {
+        let granule_bytes = bytes / unit.mask().count_ones().max(1);
+        let mut reads = 0;
+        for part in 0..self.moves.media.tables.layout.width {
+            let mask = unit.mask() & self.moves.media.tables.layout.granules_of_part(part);
+            if mask != 0 {
+                let id = self.issue_read(
+                    flash,
+                    cause,
+                    mask.count_ones() * granule_bytes,
+                    by,
+                    unit.with_mask(mask),
+                );
+                let ppn = flash.pool.get(id).ppn;
+                flash.pool.get_mut(id).at = self.moves.media.tables.layout.locate_part(ppn, part);
+                reads += 1;
+            }
+        }
+        reads
     }
 
     #[inline(always)]
@@ -175,17 +214,18 @@ impl Ftl {
         count
     }
 
-    /// What the read of the rest of a unit brought; it is over. `in_vain` if nobody wants it any more.
-    pub fn end_rest(&mut self, flash: &mut Flash, id: OpId, in_vain: bool) -> End {
+    /// What the read of the rest of a unit brought, or of a part of that; it is over. `in_vain` if nobody wants it any
+    /// more. The granules that it was to bring.
+    pub fn end_rest(&mut self, flash: &mut Flash, id: OpId, in_vain: bool) -> (End, u64) {
         let (op, unit) = (*flash.pool.get(id), flash.pool.units(id)[0]);
         flash.pool.remove(id);
         let at = Pun(unit.source);
         if op.outcome == Outcome::Pass || in_vain {
-            return End::Read { from: Source::Flash(at), current: !in_vain };
+            return (End::Read { from: Source::Flash(at), current: !in_vain }, unit.mask());
         }
         self.moves.media.read_failed(Lpn(unit.lpn), at);
         // Is the rest elsewhere? Whoever reads again is told.
-        End::Again
+        (End::Again, unit.mask())
     }
 
     /// Reads units of one page in no time, and those that cannot be corrected wherever else they are: how often the

@@ -177,7 +177,7 @@ impl Ftl {
             u64::from(media.tables.layout.units_per_page) - count as u64;
         let op = Op { bytes, ..media.space.ring.op(&media.tables, OpKind::Program, cause, found.page) };
         let op = media.tables.bound_for(media.tables.layout.block_of_page(found.page).0, op);
-        let id = media.issue(flash, op, &units[..count]);
+        let id = media.issue_whole(flash, op, &units[..count]);
         if media.tables.layout.pages_per_row > 1 {
             self.gather.note_left(stream, media.tables.layout.left_of_row(found.page));
         }
@@ -353,7 +353,7 @@ impl Ftl {
         let op = space.ring.op(tables, OpKind::Program, Cause::Host, found.page);
         let mut op = tables.bound_for(block, op);
         media.erase_if_opened(flash, found);
-        flash.do_at_once(&mut op);
+        media.do_whole_at_once(flash, &mut op);
         let class = if media.locks.are_on() { media.locks.manner.class_of(0) } else { 0 };
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());
         if media.effects.has_chips() {

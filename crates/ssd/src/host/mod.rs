@@ -61,9 +61,15 @@ pub struct Below<'a> {
 }
 
 impl Below<'_> {
-    /// Whether a flash operation can be issued for the host now.
+    /// Whether a page can be read or programmed for the host now.
     #[inline]
     fn may_issue(&self) -> bool {
+        self.flash.host_room() >= self.ftl.moves.media.tables.layout.width as usize
+    }
+
+    /// Whether one flash operation can be issued for the host now.
+    #[inline]
+    fn may_issue_one(&self) -> bool {
         self.flash.host_room() > 0
     }
 

@@ -177,7 +177,11 @@ fn prepare(slot: SlotId, slots: &mut Slots, commands: &mut Commands, b: &mut Bel
     match b.ftl.read_rest(b.flash, slot.0, (lpn, missing, slots.shape.bytes(missing))) {
         Found::Nowhere => slots.gather(slot, false, b),
         Found::Lost => give_up(slot, slots, commands, b),
-        Found::Issued | Found::Joined => slots.staging.set_state(slot, SlotState::Merging, false),
+        Found::Issued(reads) => {
+            slots.staging.get_mut(slot).rest = reads;
+            slots.staging.set_state(slot, SlotState::Merging, false);
+        }
+        Found::Joined => unreachable!("the rest of a unit is read with nothing else"),
     }
 }
 
@@ -191,26 +195,34 @@ pub(super) fn on_merged(
 ) -> bool {
     let slot = SlotId(tag);
     let dead = slots.staging.get(slot).dead;
-    match b.ftl.end_rest(b.flash, op, dead) {
-        End::Read { from, current: true } => {
-            let mask = slots.shape.full & !slots.staging.get(slot).mask;
-            b.ftl.moves.media.effects.push(Effect::Fill { slot, from, mask });
-            slots.fill_class_from_flash(slot, from, b);
-            slots.staging.get_mut(slot).mask = slots.shape.full;
-            let hurry = slots.staging.get(slot).waiter.is_some();
-            slots.gather(slot, hurry, b);
-            false
-        }
-        End::Read { .. } | End::Lost => {
-            slots.release(slot, b);
-            true
-        }
-        End::Again => {
-            // Reads again, if the rest is elsewhere, or ends with a loss.
-            prepare(slot, slots, commands, b);
-            false
-        }
+    let (end, wanted) = b.ftl.end_rest(b.flash, op, dead);
+    if let End::Read { from, current: true } = end {
+        let mask = wanted & !slots.staging.get(slot).mask;
+        b.ftl.moves.media.effects.push(Effect::Fill { slot, from, mask });
+        slots.fill_class_from_flash(slot, from, b);
+        slots.staging.get_mut(slot).mask |= mask;
     }
+    slots.staging.get_mut(slot).rest -= 1;
+    let found = slots.staging.get(slot);
+    if found.rest > 0 {
+        return false;
+    }
+    if found.dead {
+        slots.release(slot, b);
+        return true;
+    }
+    if found.mask == slots.shape.full {
+        let hurry = found.waiter.is_some();
+        slots.gather(slot, hurry, b);
+    } else if b.may_issue() {
+        // Reads again, if the rest is elsewhere, or ends with a loss.
+        prepare(slot, slots, commands, b);
+    } else {
+        let hurry = found.is_awaited();
+        slots.staging.set_state(slot, SlotState::Dirty, hurry);
+        b.ftl.moves.media.waits.lack(Lack::Operation);
+    }
+    false
 }
 
 /// The rest of a partly written unit is lost: so is the unit, for a unit is readable as a whole or not at all. Who

@@ -79,9 +79,9 @@ impl Reads {
         let priority =
             if self.classes { commands.table.get(id).command.hints.class() } else { Priority::Medium };
         match b.ftl.read_unit(b.flash, (id.0, priority), (lpn, missing, bytes), last) {
-            Found::Issued => {
+            Found::Issued(reads) => {
                 commands.counts.buffer_misses += 1;
-                commands.table.get_mut(id).outstanding += 1;
+                commands.table.get_mut(id).outstanding += u32::from(reads);
             }
             Found::Joined => commands.counts.buffer_misses += 1,
             Found::Lost => commands.table.get_mut(id).status = Status::Uncorrectable,
@@ -118,7 +118,8 @@ impl Reads {
         }
         let mut last = LastRead::NONE;
         for &Brought { lpn, mask, .. } in brought[..count].iter().filter(|unit| unit.end == End::Again) {
-            if b.may_issue() {
+            // What one read was to bring another one does, wherever it is.
+            if b.may_issue_one() {
                 self.read_unit(command, (lpn, mask), &mut last, slots, commands, b);
             } else {
                 // There was room for one read; the rest waits behind it.

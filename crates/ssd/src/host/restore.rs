@@ -87,7 +87,7 @@ impl Host {
         let (mut programs, mut reads) = (0, vec![0; self.commands.table.capacity()]);
         let used = self.commands.table.used();
         let slots = self.slots.staging.len() as usize;
-        let (mut merges, mut carried) = (0, 0);
+        let (mut merges, mut carried) = (vec![0_u8; slots], 0);
         for op in flash.of_host().under_way() {
             match op.work {
                 HostWork::Program => {
@@ -102,8 +102,8 @@ impl Host {
                     }
                 }
                 HostWork::Rest => {
-                    merges += 1;
                     within("slots being merged", [op.tag], slots)?;
+                    merges[op.tag as usize] = merges[op.tag as usize].saturating_add(1);
                     let mut units = op.units();
                     let slot = self.slots.staging.get(SlotId(op.tag));
                     let is_it = slot.state == SlotState::Merging && units.next() == Some(slot.lpn.0);
@@ -126,8 +126,12 @@ impl Host {
             ensure(is_awaited, "reads that a command awaits")?;
         }
         let under_way = |slot: &Slot| matches!(slot.state, SlotState::Programming | SlotState::Merging);
-        let slots = (0..self.slots.staging.len()).map(|slot| self.slots.staging.get(SlotId(slot)));
-        let awaited = slots.filter(|slot| under_way(slot)).count();
-        ensure(awaited == merges + carried, "slots that wait for nothing")
+        let slots = || (0..self.slots.staging.len()).map(|slot| self.slots.staging.get(SlotId(slot)));
+        let awaited = slots().filter(|slot| under_way(slot)).count();
+        let merged = merges.iter().filter(|&&reads| reads > 0).count();
+        ensure(awaited == merged + carried, "slots that wait for nothing")?;
+        let mut rests = slots().zip(merges);
+        let agree = |(slot, reads): (&Slot, u8)| slot.state != SlotState::Merging || slot.rest == reads;
+        ensure(rests.all(agree), "reads of the rest of a unit")
     }
 }

@@ -54,6 +54,8 @@ pub(super) struct Slot {
     /// The program under way, and the unit's place in it.
     pub op: OpId,
     pub place: u8,
+    /// Reads under way of the rest of its unit.
+    pub rest: u8,
     /// Newer and older slot of the same unit.
     pub newer: SlotId,
     pub older: SlotId,
@@ -140,6 +142,7 @@ impl Staging {
             epoch: 0,
             op: OpId::NONE,
             place: 0,
+            rest: 0,
             newer: SlotId::NONE,
             older: SlotId::NONE,
             links: Links::NONE,

@@ -18,14 +18,24 @@ impl Sections {
         self.mapping.unit.bytes().map_or(1, |bytes| (self.geometry.page_bytes / bytes).max(1))
     }
 
+    /// Pages of the chips that a mapping unit takes, in planes side by side: 1, or more where it is larger than a page.
+    pub fn pages_per_unit(&self) -> u32 {
+        self.mapping.unit.bytes().map_or(1, |bytes| (bytes / self.geometry.page_bytes).max(1))
+    }
+
     /// Bytes of a mapping unit.
     pub fn unit_bytes(&self) -> u32 {
-        self.geometry.page_bytes / self.units_per_page()
+        self.geometry.page_bytes / self.units_per_page() * self.pages_per_unit()
     }
 
     /// Mapping units that fit on the drive physically.
     pub fn physical_units(&self) -> u64 {
-        self.geometry.physical_pages().saturating_mul(u64::from(self.units_per_page()))
+        self.units_of_pages(self.geometry.physical_pages())
+    }
+
+    /// Mapping units that fit on so many pages of the chips.
+    pub(crate) fn units_of_pages(&self, pages: u64) -> u64 {
+        pages.saturating_mul(u64::from(self.units_per_page())) / u64::from(self.pages_per_unit())
     }
 
     /// Mapping units the host sees: `logical_gib`, or what over-provisioning leaves; whole units, rounded down.
@@ -49,7 +59,7 @@ impl Sections {
             Placement::Static => self.queues.count * self.queues.depth,
             Placement::Dynamic => 4,
         };
-        (2 * self.geometry.planes()).max(waiting)
+        (2 * self.geometry.planes() / self.pages_per_unit()).max(waiting)
     }
 
     /// Allocation lanes: groups of planes that open, fill and erase their blocks together.
@@ -61,8 +71,13 @@ impl Sections {
         }
     }
 
-    /// Pages that are read and programmed together.
+    /// Pages that are read and programmed together; those that a mapping unit takes count as one.
     pub fn pages_per_row(&self) -> u32 {
+        self.planes_per_row() / self.pages_per_unit()
+    }
+
+    /// Planes that read and program together.
+    pub fn planes_per_row(&self) -> u32 {
         match (self.allocation.issue, self.allocation.superblock) {
             (Issue::Page, _) | (_, Superblock::None) => 1,
             (Issue::Row, Superblock::Planes | Superblock::All) => self.geometry.planes_per_die,

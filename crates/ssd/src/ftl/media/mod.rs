@@ -7,6 +7,7 @@
 //! moves: that is [`Moves`](super::Moves)' to say.
 
 mod blocks;
+mod parts;
 mod restore;
 mod units;
 
@@ -26,6 +27,7 @@ use crate::nand::Outcome;
 use crate::observe::{Effect, Effects};
 use crate::restore::{MOST, Verdict, ensure};
 use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
+pub(in crate::ftl) use parts::Parts;
 use serde::{Deserialize, Serialize};
 
 /// What is where and what is under way; what becomes of units and blocks, and who is told.
@@ -33,6 +35,8 @@ use serde::{Deserialize, Serialize};
 pub struct Media {
     /// Which page holds what, and what is known of each block.
     pub tables: Tables,
+    /// Pages of which parts are under way.
+    pub(crate) parts: Parts,
     /// Operations issued and not yet taken by the executor.
     pub outbox: Vec<OpId>,
     /// What happens to data, for an observer.
@@ -78,6 +82,7 @@ impl Media {
         let seen = Seen { tables: &self.tables, chip: &flash.chip };
         self.techniques.restored(fresh.techniques, &seen)?;
         flash.pool.iter().try_for_each(|(id, op)| restore::check_op(self, flash, id, op))?;
+        self.parts.restored(&fresh.parts, &self.tables.layout, flash)?;
         restore::check_promised(self, flash)?;
         for lane in 0..self.work.lanes.len().max(fresh.work.lanes.len()) {
             let (Some(work), Some(fresh)) = (self.work.lanes.get_mut(lane), fresh.work.lanes.get(lane))

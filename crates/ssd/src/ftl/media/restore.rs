@@ -138,11 +138,12 @@ pub(super) fn check_pages(media: &Media, flash: &Flash) -> Verdict {
                 _ if media.tables.blocks.is_stale(block) || media.tables.blocks.is_erasing(block) => None,
                 (BlockState::Free, _) => Some(0),
                 (BlockState::Open, Some(next)) => {
-                    Some((next + media.tables.layout.span - 1 - member) / media.tables.layout.span)
+                    let (abreast, place) = (media.tables.layout.abreast, member / media.tables.layout.width);
+                    Some((next + abreast - 1 - place) / abreast)
                 }
                 (BlockState::Closed, _) if media.tables.blocks.is_failing(block) => None,
                 (BlockState::Closed, _) if media.tables.blocks.is_one_bit(block) => {
-                    let full = media.tables.layout.one_bit_pages_per_block / media.tables.layout.span;
+                    let full = media.tables.layout.one_bit_pages_per_block / media.tables.layout.abreast;
                     // One whose locks fail may have been closed before it was.
                     let is_whole = !media.locks.are_on()
                         || !media.locks.exposed.is_unlockable(&media.tables.layout, block);
@@ -158,8 +159,9 @@ pub(super) fn check_pages(media: &Media, flash: &Flash) -> Verdict {
         (media.tables.map.next_live(0, media.tables.map.physical()), media.tables.map.physical());
     while let Some(unit) = at {
         let page = media.tables.layout.page_of_unit(Pun(unit)).0;
-        let place = media.tables.layout.locate(page);
-        ensure(place.page < flash.chip.programmed_pages(place.block), "live data on an erased page")?;
+        let mut places = media.tables.layout.parts(page);
+        let is_there = places.all(|place| place.page < flash.chip.programmed_pages(place.block));
+        ensure(is_there, "live data on an erased page")?;
         at = media.tables.map.next_live((page.0 + 1) * media.tables.layout.units_per_page, end);
     }
     Ok(())

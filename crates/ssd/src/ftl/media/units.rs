@@ -35,7 +35,7 @@ impl Media {
             if op.kind != OpKind::Read {
                 self.apply_before(flash, op);
             }
-            flash.do_at_once(op);
+            self.do_whole_at_once(flash, op);
             self.effects.tell_at_once(&self.tables.layout, op, units);
             if op.kind == OpKind::Read {
                 self.after_read(flash, op);
@@ -61,7 +61,7 @@ impl Media {
         }
         let work = self.work.lane_mut(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
-        self.issue(flash, op, units)
+        self.issue_whole(flash, op, units)
     }
 
     /// In a block that the host fills, too, its pages go before one that moves, where no time passes.

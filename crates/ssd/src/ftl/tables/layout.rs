@@ -3,12 +3,12 @@
 //! Lanes are the groups of planes that blocks are allocated from: single planes, the planes of a die, or all planes.
 //! A firmware block takes one physical block in each plane of its lane and stripes pages over them.
 
-use crate::flash::op::Op;
+use crate::flash::op::{Op, OpKind};
 use crate::flash::rows::Outcomes;
 use crate::nand::{Chip, PageAddress};
 use crate::restore::{Verdict, ensure, within};
 use crate::sections::{AllocationOrder, Sections, Superblock};
-use crate::units::{BlockId, Divisor, LaneId, Ppn, Pun};
+use crate::units::{BlockId, Divisor, LaneId, Ppn, Pun, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
 /// The shape of a drive, with its divisions prepared.
@@ -28,6 +28,11 @@ pub struct Layout {
     pub blocks_per_lane: u32,
     /// Planes a block is striped over.
     pub span: u32,
+    /// Pages of the chips that a page of the firmware takes, in planes side by side: 1, unless mapping units are larger
+    /// than a page of the chips. The firmware reads and programs all of it, and the host reads what it asks for.
+    pub width: u32,
+    /// Pages of one number in a block.
+    pub abreast: u32,
     /// Pages of a (firmware) block.
     pub pages_per_block: u32,
     /// Pages of it that data fills; those after them are kept for replicas.
@@ -45,7 +50,7 @@ pub struct Layout {
     /// Lanes in allocation order.
     pub lane_order: Vec<u32>,
     block_of_page: Divisor,
-    span_of_page: Divisor,
+    abreast_of_page: Divisor,
     unit_of_page: Divisor,
     lane_of_block: Divisor,
     block_of_unit: Divisor,
@@ -97,7 +102,7 @@ impl Layout {
         let g = &cfg.geometry;
         let order = cfg.allocation.order;
         let pages_per_row = cfg.pages_per_row();
-        let rows = pages_per_row > 1;
+        let rows = cfg.planes_per_row() > 1;
         let planes = g.planes();
         let span = cfg.lane_span();
         let lanes = planes / span;
@@ -124,7 +129,9 @@ impl Layout {
             .flat_map(|(lane, i)| (0..span).map(move |k| (lane * span + k, i)))
             .map(|(member, i)| good[members[member as usize] as usize][i as usize])
             .collect();
-        let pages_per_block = g.pages_per_block() * span;
+        let width = cfg.pages_per_unit();
+        let abreast = span / width;
+        let pages_per_block = g.pages_per_block() * abreast;
         let plane_first = order.name().starts_with('p');
         Layout {
             channels: g.channels,
@@ -134,20 +141,22 @@ impl Layout {
             lanes,
             blocks_per_lane,
             span,
+            width,
+            abreast,
             pages_per_block,
             data_pages_per_block: pages_per_block,
-            one_bit_pages_per_block: g.wordlines_per_block * span,
+            one_bit_pages_per_block: g.wordlines_per_block * abreast,
             units_per_page: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
             pages_per_row,
             pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes {
-                span
+                abreast
             } else {
                 pages_per_row
             },
             lane_order,
             block_of_page: Divisor::new(pages_per_block),
-            span_of_page: Divisor::new(span),
+            abreast_of_page: Divisor::new(abreast),
             unit_of_page: Divisor::new(cfg.units_per_page()),
             lane_of_block: Divisor::new(blocks_per_lane.max(1)),
             block_of_unit: Divisor::new(pages_per_block * cfg.units_per_page()),
@@ -159,7 +168,7 @@ impl Layout {
     /// This layout, with so many pages at the end of each physical block that no data fills.
     pub fn keeping(mut self, pages: u32) -> Self {
         self.data_pages_per_block =
-            (self.pages_per_block / self.span).saturating_sub(pages).max(1) * self.span;
+            (self.pages_per_block / self.abreast).saturating_sub(pages).max(1) * self.abreast;
         self
     }
 
@@ -217,10 +226,10 @@ impl Layout {
         BlockId(self.block_of_unit.quotient(unit.0))
     }
 
-    /// The pages of a block that lie in one of its physical blocks.
+    /// The pages of a block that lie in one of its physical blocks, or have a part there.
     pub fn pages_of_member(&self, block: BlockId, member: u32) -> impl Iterator<Item = Ppn> + Clone + use<> {
-        let pages = self.pages_per_block;
-        (block.0 * pages + member..(block.0 + 1) * pages).step_by(self.span as usize).map(Ppn)
+        let (pages, first) = (self.pages_per_block, member / self.width);
+        (block.0 * pages + first..(block.0 + 1) * pages).step_by(self.abreast as usize).map(Ppn)
     }
 
     /// The block a page lies in, and the page's place there.
@@ -260,16 +269,44 @@ impl Layout {
         PageAddress { die, plane: plane_of_die, block: physical, page: 0 }
     }
 
-    /// Where a page is on the chips.
+    /// Where a page is on the chips; the first of its parts, if it has several.
     #[inline]
     pub fn locate(&self, ppn: Ppn) -> PageAddress {
+        self.locate_part(ppn, 0)
+    }
+
+    /// Where the part of that number of a page is on the chips.
+    #[inline]
+    pub fn locate_part(&self, ppn: Ppn, part: u32) -> PageAddress {
         let (block, at) = self.block_of_page(ppn);
-        let (page, k) = self.span_of_page.split(at);
-        PageAddress { page, ..self.member(block, k) }
+        let (page, k) = self.abreast_of_page.split(at);
+        PageAddress { page, ..self.member(block, k * self.width + part) }
+    }
+
+    /// Bytes of a part of a page: a page of the chips.
+    #[inline]
+    pub fn part_bytes(&self) -> u32 {
+        self.units_per_page * self.unit_bytes / self.width
+    }
+
+    /// The granules of a unit, as the host counts them, that lie in a part of it.
+    pub fn granules_of_part(&self, part: u32) -> u64 {
+        let granules = (self.unit_bytes / SECTOR_BYTES as u32).min(u64::BITS) / self.width;
+        (u64::MAX >> (u64::BITS - granules)) << (part * granules)
+    }
+
+    /// Where a page is on the chips, part by part.
+    pub fn parts(&self, ppn: Ppn) -> impl Iterator<Item = PageAddress> {
+        (0..self.width).map(move |part| self.locate_part(ppn, part))
     }
 }
 
 impl Layout {
+    /// Whether an operation stands for its page: of the programs of a page's parts one carries the units.
+    pub(in crate::ftl) fn stands_for_page(&self, op: &Op) -> bool {
+        self.width == 1 || op.kind != OpKind::Program || op.units > 0
+    }
+
     /// Whether an operation, as a snapshot has it, is where its page is, and on no more than a page.
     pub(crate) fn check_op(&self, op: &Op) -> Verdict {
         let pages = (self.blocks() * self.pages_per_block) as usize;
@@ -279,7 +316,9 @@ impl Layout {
             Outcomes::Erases | Outcomes::HidesBlock => {
                 (0..self.span).any(|member| self.member(block, member) == op.at)
             }
-            Outcomes::Reads | Outcomes::Programs | Outcomes::HidesPage => self.locate(op.ppn) == op.at,
+            Outcomes::Reads | Outcomes::Programs | Outcomes::HidesPage => {
+                self.parts(op.ppn).any(|at| at == op.at)
+            }
         };
         ensure(is_there, "an operation is elsewhere than its page")?;
         ensure(op.bytes <= self.units_per_page * self.unit_bytes, "an operation on more than a page")

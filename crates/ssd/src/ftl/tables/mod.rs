@@ -91,7 +91,7 @@ impl Tables {
     }
 
     /// Where the first of some units is read, if one read gets them all. Units that have replicas are read one at a
-    /// time.
+    /// time, and those larger than a page part by part.
     #[inline]
     pub fn one_page_of(&self, first: Lpn, count: u32) -> Option<Place> {
         let at = self.place_to_read(first);
@@ -100,7 +100,8 @@ impl Tables {
             let reached = count == 1 || (self.map.lookup(lpn) == unit && self.layout.share_page(at, unit));
             unit.is_some() && reached
         };
-        (first.0..first.0 + count).map(Lpn).all(is_here).then_some(Place(at))
+        let is_one = self.layout.width == 1 && (first.0..first.0 + count).map(Lpn).all(is_here);
+        is_one.then_some(Place(at))
     }
 
     /// What the spare area of a unit of flash says; nothing where none was programmed since the last erase. Of the
@@ -173,9 +174,10 @@ impl Tables {
             let first = self.layout.first_unit(block).0 / units;
             for page in (first..first + self.layout.pages_per_block).map(Ppn) {
                 // One page of a wordline tells of all; where none is live there is nothing to tell.
-                let at = self.layout.locate(page);
                 if self.map.next_live(page.0 * units, (page.0 + 1) * units).is_some() {
-                    worst = worst.max(flash.chip.disturb_q12(at.block, at.page)?);
+                    for at in self.layout.parts(page) {
+                        worst = worst.max(flash.chip.disturb_q12(at.block, at.page)?);
+                    }
                 }
             }
         }

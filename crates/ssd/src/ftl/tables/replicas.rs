@@ -34,8 +34,8 @@ pub(crate) struct Replicas {
 impl Replicas {
     /// No replicas yet; tables for as many as there can be.
     pub fn new(cfg: &Sections, layout: &Layout) -> Self {
-        let first = layout.data_pages_per_block / layout.span;
-        let limit = layout.pages_per_block / layout.span - first;
+        let first = layout.data_pages_per_block / layout.abreast;
+        let limit = layout.pages_per_block / layout.abreast - first;
         let physical = if limit > 0 { cfg.geometry.blocks() as usize } else { 0 };
         let mut owner = vec![NONE; physical];
         let members = layout.blocks() * if limit > 0 { layout.span } else { 0 };

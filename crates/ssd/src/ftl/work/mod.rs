@@ -30,7 +30,7 @@ use lane::{LaneWork, Round};
 use looks::Looks;
 use serde::{Deserialize, Serialize};
 use sorted::Sorted;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Blocks of a lane that may be on their way to being free at once, by routine work, where data is not sorted.
 const COMING_AT_MOST: u32 = 3;
@@ -52,6 +52,7 @@ pub struct Work {
     pub(in crate::ftl) coming_at_most: u32,
     spare: u32,
     span: u32,
+    width: u32,
     /// Emptied blocks are erased when they are opened.
     #[serde(skip)]
     pub(in crate::ftl) lazy: bool,
@@ -81,8 +82,8 @@ impl Work {
         (page_classes, caches): (&PageClasses, bool),
     ) -> Self {
         // Two rows for each die: one is read while the other is programmed.
-        let two_rows = if layout.pages_per_row > 1 { 2 * layout.span } else { 0 };
-        let in_flight_at_most = cfg.cleaning.copies_in_flight.max(two_rows);
+        let two_rows = if cfg.planes_per_row() > 1 { 2 * layout.abreast } else { 0 };
+        let in_flight_at_most = cfg.cleaning.copies_in_flight.div_ceil(layout.width).max(two_rows);
         let room =
             (2 * in_flight_at_most + layout.pages_per_row + 1) as usize * layout.units_per_page as usize;
         let gathered = || (0..streams.all()).map(|_| Gathered::with_capacity(room)).collect();
@@ -127,6 +128,7 @@ impl Work {
             // Each stream has a block open.
             spare: layout.blocks_per_lane.saturating_sub(share as u32 + u32::from(streams.count)),
             span: layout.span,
+            width: layout.width,
             lazy: cfg.cleaning.lazy_erase,
             paces_host: cfg.cleaning.paces_host,
             catches_up: false,
@@ -158,7 +160,8 @@ impl Work {
     pub(in crate::ftl) fn restored(&mut self, fresh: Work) -> Verdict {
         self.looks.restored(&fresh.looks)?;
         self.in_flight_at_most = fresh.in_flight_at_most;
-        (self.reserve, self.spare, self.span) = (fresh.reserve, fresh.spare, fresh.span);
+        (self.reserve, self.spare) = (fresh.reserve, fresh.spare);
+        (self.span, self.width) = (fresh.span, fresh.width);
         (self.lazy, self.paces_host) = (fresh.lazy, fresh.paces_host);
         self.coming_at_most = fresh.coming_at_most;
         Ok(())
@@ -174,8 +177,8 @@ impl Work {
     /// Operations that moves of all lanes can have in flight.
     pub(in crate::ftl) fn operations_at_most(&self) -> usize {
         self.lanes.len()
-            * (2 * self.in_flight_at_most + (self.coming_at_most + COMING_BY_READS + 2) * self.span + 4)
-                as usize
+            * ((2 * self.in_flight_at_most + 4) * self.width
+                + (self.coming_at_most + COMING_BY_READS + 2) * self.span) as usize
     }
 
     /// Whether a lane has as many pages on their way as it may, and so many more, so that another row would be too
@@ -224,8 +227,14 @@ impl Work {
         let mut under_way = vec![(0, 0); tables.layout.lanes as usize];
         let mut leaving = vec![0u32; tables.layout.blocks() as usize];
         held.iter().for_each(|&unit| leaving[tables.layout.block_of_unit(unit).index()] += 1);
+        // Of a page that is read in parts each stands for all.
+        let mut seen = BTreeSet::new();
         for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
             if op.kind == OpKind::Erase || op.kind.hides() || op.is_look() {
+                continue;
+            }
+            let is_one = op.kind != OpKind::Read || tables.layout.width == 1 || seen.insert(op.ppn);
+            if !is_one || !tables.layout.stands_for_page(op) {
                 continue;
             }
             let is_replica = op.kind == OpKind::Read && is_replica(op.cause);
@@ -255,7 +264,7 @@ impl Work {
     pub(in crate::ftl) fn check_blocks(&self, tables: &Tables, flash: &Flash) -> Result<(), String> {
         let mut programs = vec![(0, 0); tables.layout.blocks() as usize];
         // The read of a first page keeps its block as a program does, and so does the erase of one that is open.
-        for (_, op) in flash.pool.iter() {
+        for (_, op) in flash.pool.iter().filter(|(_, op)| tables.layout.stands_for_page(op)) {
             let block = tables.layout.block_of_page(op.ppn).0;
             let (programs, erases) = &mut programs[block.index()];
             let is_late = op.kind.erases() && tables.blocks.state(block) != BlockState::Erasing;

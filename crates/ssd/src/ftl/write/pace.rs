@@ -32,7 +32,7 @@ impl Work {
             return false;
         }
         let left = allocator.left(lane, stream);
-        left.is_multiple_of(layout.span) && self.is_behind(layout, (allocator, blocks), lane, left)
+        left.is_multiple_of(layout.abreast) && self.is_behind(layout, (allocator, blocks), lane, left)
     }
 
     /// Whether no operation of a lane's moves is under way.

@@ -271,6 +271,59 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[ftl.mapping]\nunit = \"64kib\"",
+        &[
+            "my.toml:2: ftl.mapping.unit: impossible",
+            "units of 4 pages (\"64kib\" on pages of 16384 bytes), in rows of 2 pages",
+            "units of which a row holds one or several, such as \"page\"; or a multiple of 4 planes",
+            "see also nand.geometry.planes_per_die (its default)",
+        ],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"32kib\"\n[nand.geometry]\nplanes_per_die = 3",
+        &[
+            "my.toml:2: ftl.mapping.unit: impossible",
+            "units of 2 pages (\"32kib\" on pages of 16384 bytes), in rows of 3 pages",
+            "a multiple of 2 planes",
+            "see also nand.geometry.planes_per_die (my.toml:4)",
+        ],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"32kib\"\n[ftl.allocation]\nissue = \"page\"",
+        &[
+            "my.toml:2: ftl.mapping.unit: impossible",
+            "in rows of a page",
+            "such as \"page\"; or ftl.allocation.issue = \"row\"",
+            "see also ftl.allocation.issue (my.toml:4)",
+        ],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"32kib\"\n[ftl.allocation]\nsuperblock = \"none\"",
+        &[
+            "my.toml:2: ftl.mapping.unit: impossible",
+            "in rows of a page",
+            "or ftl.allocation.superblock = \"planes\"",
+            "see also ftl.allocation.superblock (my.toml:4)",
+        ],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"32kib\"\n[ftl.sanitize]\npolicy = \"erase\"",
+        &[
+            "my.toml:4: ftl.sanitize.policy: impossible",
+            "\"erase\", which goes by single pages, with units of 2 (\"32kib\")",
+            "ftl.sanitize.policy = \"none\", or ftl.mapping.unit = \"page\"",
+            "see also ftl.mapping.unit (my.toml:2)",
+        ],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"32kib\"\n[ftl.read_reclaim]\npolicy = \"block\"",
+        &[
+            "my.toml:4: ftl.read_reclaim.policy: impossible",
+            "\"block\", which goes by single pages, with units of 2 (\"32kib\")",
+            "see also ftl.mapping.unit (my.toml:2)",
+        ],
+    ),
+    (
         "[nand.geometry]\npage_bytes = 131072",
         &[
             "my.toml:2: nand.geometry.page_bytes: impossible",

@@ -535,19 +535,25 @@ pub fn place_pages(cfg: &mut DriveConfig) -> bool {
     false
 }
 
-/// A drive mapped in units of 16, 32 or 64 KiB, on pages of every size that holds them, every way they are issued; some
-/// age, and some lock what dies, make replicas or cache.
+/// A drive mapped in units of 4 to 64 KiB, on pages of every size, larger or smaller, in every way that they are
+/// issued; some age, cache, sort or lock what dies.
 pub fn random_units(rng: &mut Rng) -> DriveConfig {
-    use MappingUnit::{SixteenKib, SixtyFourKib, ThirtyTwoKib};
+    use MappingUnit::{FourKib, SixteenKib, SixtyFourKib, ThirtyTwoKib};
     loop {
         let mut cfg = match rng.below(8) {
             0 => random_locks(rng),
             1 => random_caching(rng),
+            2 => random_sorting(rng),
             _ => random_config(rng),
         };
-        cfg.mapping.unit = pick(rng, &[SixteenKib, ThirtyTwoKib, SixtyFourKib]);
-        cfg.geometry.page_bytes = pick(rng, &[16_384, 32_768, 65_536, 131_072]);
-        cfg.geometry.planes_per_die = pick(rng, &[1, 2, 3, 4]);
+        cfg.mapping.unit = pick(rng, &[FourKib, SixteenKib, SixteenKib, ThirtyTwoKib, SixtyFourKib]);
+        cfg.geometry.page_bytes = pick(rng, &[2_048, 4_096, 8_192, 8_192, 16_384, 16_384, 32_768]);
+        cfg.geometry.planes_per_die = pick(rng, &[1, 2, 4, 4, 6, 8]);
+        if cfg.pages_per_unit() > 1 {
+            (cfg.scheduling.multi_plane, cfg.allocation.issue) = (true, Issue::Row);
+            cfg.allocation.superblock = pick(rng, &[Superblock::Planes, Superblock::All]);
+            select(&mut cfg, "ftl.read_reclaim", "never");
+        }
         if rng.below(8) == 0 {
             random_aging(&mut cfg, rng);
         }

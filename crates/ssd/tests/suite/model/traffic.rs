@@ -184,7 +184,7 @@ impl Run {
         // A sequence of its own, which disturbs no other.
         let mut cuts = Rng::named(rng.clone().next_u64(), "cuts");
         let hints = Sayings::new(rng.clone().next_u64());
-        let chips = (cuts.below(4) == 0).then(Chips::default);
+        let chips = (cuts.below(4) == 0).then(|| Chips::of(&cfg));
         record(&mut drive, chips.is_some());
         let physical = drive.blocks().pages() as usize * cfg.units_per_page() as usize;
         let every_write = sanitize::Policy::build(&cfg.sanitize).rules().every_write;

@@ -20,6 +20,7 @@ mod reclaim;
 mod relocks;
 mod rows;
 mod slc;
+mod units;
 mod writes;
 
 use ssd::ftl::gc_trigger;

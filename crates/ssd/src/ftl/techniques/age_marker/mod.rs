@@ -294,7 +294,17 @@ impl Technique for Ages {
     }
 
     fn misfit(config: &Config, cfg: &Sections) -> Option<Misfit> {
-        wrong_cells(config, cfg)
+        let looks = Policy::build(config).reads_first_page() && cfg.pages_per_unit() > 1;
+        let wide = || Misfit {
+            keys: &["ftl.age_marker.policy", "ftl.mapping.unit"],
+            found: format!(
+                "\"{}\", which reads the first page of each block, with units of {} pages",
+                config.name(),
+                cfg.pages_per_unit()
+            ),
+            allowed: "ftl.age_marker.policy = \"pe_cycles\", or ftl.mapping.unit = \"page\"".to_owned(),
+        };
+        wrong_cells(config, cfg).or_else(|| looks.then(wide))
     }
 
     /// Markers are fitted on blocks that are never used with one bit a cell.

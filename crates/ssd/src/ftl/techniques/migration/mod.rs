@@ -132,7 +132,17 @@ impl Technique for Copies {
             return None;
         }
         let parts = cfg.units_per_page() > 1;
-        policy.misfit().or_else(|| {
+        let wide = cfg.pages_per_unit() > 1;
+        let by_parts = || Misfit {
+            keys: &["ftl.migration.policy", "ftl.mapping.unit"],
+            found: format!(
+                "copyback (\"{}\"), which moves single pages, with units of {}",
+                config.name(),
+                cfg.pages_per_unit()
+            ),
+            allowed: format!("ftl.mapping.unit = \"page\", {OR}"),
+        };
+        policy.misfit().or_else(|| wide.then(by_parts)).or_else(|| {
             parts.then(|| Misfit {
                 keys: &["ftl.migration.policy", "ftl.mapping.unit", "nand.geometry.page_bytes"],
                 found: format!(
