@@ -289,6 +289,9 @@ fn shapes() -> Vec<(String, DriveConfig)> {
             shapes.push((format!("{}/superblock {}", unit.name(), superblock.name()), config));
         }
     }
+    let mut wide = small();
+    wide.mapping.unit = MappingUnit::ThirtyTwoKib;
+    shapes.push(("32kib/two pages of a row".to_owned(), wide));
     let mut habits = small();
     (habits.mapping.unit, habits.allocation.superblock) = (MappingUnit::Page, Superblock::None);
     habits.allocation.placement = Placement::Static;

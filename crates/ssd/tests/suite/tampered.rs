@@ -5,6 +5,7 @@
 use crate::support;
 
 use ssd::rng::Rng;
+use ssd::sections::MappingUnit;
 use ssd::snapshot::{HEADER_BYTES, SnapshotError, checksum};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +21,9 @@ fn plain() -> Vec<DriveConfig> {
     let mut slow = small();
     (slow.link.latency_us, slow.firmware.t_command_us) = (1.0, 0.5);
     let policies = with_every_policy().map(|(_, cfg)| cfg);
-    [small(), cache, faulty, slow, relocking()].into_iter().chain(policies).collect()
+    let mut wide = small();
+    wide.mapping.unit = MappingUnit::ThirtyTwoKib;
+    [small(), cache, faulty, slow, wide, relocking()].into_iter().chain(policies).collect()
 }
 
 /// Drives that move data because of reads, one for each policy and way to count.

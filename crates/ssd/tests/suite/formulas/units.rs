@@ -67,12 +67,18 @@ fn a_part_of_a_unit_costs_the_whole_unit() {
         (SixteenKib, 65_536),
         (ThirtyTwoKib, 32_768),
         (SixtyFourKib, 65_536),
+        (ThirtyTwoKib, 16_384),
+        (SixtyFourKib, 16_384),
     ] {
         let mut cfg = one_lane(256, 16, 28.0);
         (cfg.mapping.unit, cfg.geometry.page_bytes) = (unit, page_bytes);
+        // What is larger than a page takes a page of each plane.
+        cfg.geometry.planes_per_die = cfg.pages_per_unit();
+        cfg.allocation.superblock = Superblock::Planes;
         cfg.buffer = small_buffer();
         let pieces = f64::from(cfg.unit_bytes()) / 4_096.0;
         let (host, whole) = cost(&cfg, 0);
+        assert!(whole > 1.5, "{whole}: what is cleaned is programmed, too");
         let what = |share| format!("{} on pages of {page_bytes}, {share} % of 4 KiB", unit.name());
         close(&what(0), host, 1.0, 1.0);
         for share in [100, 10, 30, 50] {
