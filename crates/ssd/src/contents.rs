@@ -17,7 +17,8 @@ impl Contents<'_> {
         self.ftl.moves.media.tables.map.physical()
     }
 
-    /// Where a unit of flash is: its physical block, counted over the drive, and its page there.
+    /// Where a unit of flash is: its physical block, counted over the drive, and its page there; of a unit larger than
+    /// a page the first that it takes.
     pub fn place_of(self, unit: Pun) -> (u32, u32) {
         let layout = &self.ftl.moves.media.tables.layout;
         let at = layout.locate(layout.page_of_unit(unit).0);

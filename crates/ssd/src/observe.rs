@@ -163,11 +163,13 @@ pub enum ChipEffect {
         block: u32,
         /// The page in the block.
         page: u32,
-        /// The page's first unit of flash, as the other effects count them.
+        /// The page's first unit of flash, as the other effects count them; each page that a larger unit takes has
+        /// that unit.
         first: Pun,
     },
-    /// What goes into one unit of that page and its spare area; told for each right after the program's begin. Units
-    /// that are not told of hold nothing. A copy inside a chip has the same effects as any other program.
+    /// What goes into one unit of that page and its spare area; told for each right after the program's begin, or, of
+    /// a unit larger than a page, after that of the last page it takes. Units that are not told of hold nothing. A copy
+    /// inside a chip has the same effects as any other program.
     Spare {
         /// The unit of flash.
         to: Pun,

@@ -77,7 +77,7 @@ impl DriveConfig {
         let most = unit * UNITS_AT_MOST as u32;
         let allowed = match page {
             page if page < unit && unit.is_multiple_of(page) => return self.check_wide_units(conflicts),
-            page if page < unit => format!("a part of {unit} bytes without remainder"),
+            page if page < unit => format!("{unit} bytes or a divisor of it"),
             page if !page.is_multiple_of(unit) => format!("a multiple of {unit} bytes"),
             page if page > most => format!("at most {most} bytes"),
             _ => return,

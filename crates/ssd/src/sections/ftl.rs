@@ -112,7 +112,8 @@ section! {
     /// `[ftl.mapping]`: the logical-to-physical map.
     pub struct Mapping {
         /// What one entry of the map covers. Of a unit that is written in part the rest is read first, unless it is in
-        /// DRAM, and the whole is programmed.
+        /// DRAM, and the whole is programmed. One larger than a page lies in one row (`ftl.allocation.issue`): it is
+        /// programmed at once, and reads take only the pages that hold what is wanted.
         unit: MappingUnit = MappingUnit::FourKib;
     }
 }

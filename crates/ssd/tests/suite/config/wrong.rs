@@ -271,6 +271,21 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[nand.geometry]\npage_bytes = 3072",
+        &[
+            "my.toml:2: nand.geometry.page_bytes: impossible",
+            "pages of 3072 bytes, mapped in units of 4 KiB",
+            "4096 bytes or a divisor of it, or ftl.mapping.unit = \"page\"",
+        ],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"64kib\"\n[nand.geometry]\npage_bytes = 512",
+        &[
+            "units of 128 pages (\"64kib\" on pages of 512 bytes), in rows of 2 pages",
+            "a multiple of 128 planes",
+        ],
+    ),
+    (
         "[ftl.mapping]\nunit = \"64kib\"",
         &[
             "my.toml:2: ftl.mapping.unit: impossible",
