@@ -69,6 +69,10 @@ pub struct TraceArgs {
     #[arg(long, value_name = "N")]
     pub first: Option<String>,
 
+    /// Option of fio for a job file that says nothing of it, as on fio's command line: --fio-set size=10g
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub fio_set: Vec<String>,
+
     /// Skip damaged lines, count them and say so, instead of stopping at the first one
     #[arg(long)]
     pub skip_bad_lines: bool,
@@ -166,6 +170,10 @@ impl TraceArgs {
         set(spec, "--separator", "separator", quoted(&self.separator).as_deref())?;
         set(spec, "--header", "header", self.header.as_deref())?;
         self.filter(spec)?;
+        let options = self.fio_set.iter().map(|option| Value::Text(option.clone()).to_string());
+        let options =
+            (!self.fio_set.is_empty()).then(|| format!("[{}]", options.collect::<Vec<_>>().join(", ")));
+        set(spec, "--fio-set", "options", options.as_deref())?;
         set(spec, "--first", "first", self.first.as_deref())?;
         if let (Some(found), Spec::Trace(TraceSpec { first: 0, .. })) = (&self.first, &*spec) {
             let allowed = "a whole number from 1 (without --first the whole trace is taken)";

@@ -56,6 +56,19 @@ impl Value for String {
     }
 }
 
+impl Value for Vec<String> {
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        let DeValue::Array(items) = value else { return None };
+        items.iter().map(|item| String::read(item.get_ref())).collect()
+    }
+    fn show(&self) -> String {
+        format!("[{}]", self.iter().map(Value::show).collect::<Vec<_>>().join(", "))
+    }
+    fn allowed() -> String {
+        "a list of texts".to_string()
+    }
+}
+
 impl Value for PathBuf {
     fn read(value: &DeValue<'_>) -> Option<Self> {
         value.as_str().map(PathBuf::from)

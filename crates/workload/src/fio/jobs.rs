@@ -25,6 +25,8 @@ const FILES_MAX: u64 = 1 << 20;
 const DEPTH_MAX: u64 = 1 << 16;
 /// Passes of a job, at most: times the bytes of a pass, up to a tebibyte, they are a number of 64 bits.
 const LOOPS_MAX: u64 = 1 << 24;
+/// Bytes of a page of the host's page cache.
+const PAGE_BYTES: u64 = 4096;
 /// Bytes of a file that are looked at to see whether it is a job file.
 const HEAD: u64 = 4096;
 /// Files begin at multiples of it, as in a file system of 4-KiB blocks [A].
@@ -103,13 +105,22 @@ fn is_device(name: &str) -> bool {
 impl JobFile {
     /// Reads a job file and all that it includes; variables come from the environment.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, WorkloadError> {
-        JobFile::load_from(path.as_ref(), &Machine)
+        JobFile::load_with(path, &[])
     }
 
-    pub(crate) fn load_from(path: &Path, world: &dyn World) -> Result<Self, WorkloadError> {
+    /// The same with options that hold where the file says nothing of them: `size=10g`, or `--size=10g`.
+    pub fn load_with(path: impl AsRef<Path>, options: &[String]) -> Result<Self, WorkloadError> {
+        JobFile::load_from(path.as_ref(), options, &Machine)
+    }
+
+    pub(crate) fn load_from(
+        path: &Path,
+        options: &[String],
+        world: &dyn World,
+    ) -> Result<Self, WorkloadError> {
         let mut ignored = Vec::new();
         let jobs: Result<Vec<Job>, _> =
-            sections(path, world)?.iter().map(|section| job(section, &mut ignored)).collect();
+            sections(path, options, world)?.iter().map(|section| job(section, &mut ignored)).collect();
         let mut file = JobFile { jobs: jobs?, remarks: Vec::new() };
         file.check()?;
         file.remark(&ignored);
@@ -247,6 +258,12 @@ impl JobFile {
         remark(note, |job| !job.direct, NO_CACHE);
         remark(
             note,
+            |job| job.is_rounded,
+            "sizes that are no multiples of 512 bytes are rounded up to pages of 4 KiB, which is what a page cache \
+             reads and writes",
+        );
+        remark(
+            note,
             |job| job.has_sync_engine && job.iodepth > 1,
             "iodepth is used as given, although a synchronous engine would keep only one request in flight",
         );
@@ -344,13 +361,21 @@ fn job(section: &Section, ignored: &mut Vec<&'static str>) -> Result<Job, Worklo
         Some("1000") => Kilo::Decimal,
         _ => Kilo::Binary,
     };
-    for Line { place, key, value } in &section.lines {
+    for Line { place, key, value, lacks } in &section.lines {
         let option = JobOption::named(key).ok_or_else(|| match place.is_included {
             true => Wrong { found: UNQUOTED.to_owned(), ..unknown(key) }.at(place, ""),
             false => unknown(key).at(place, key),
         })?;
         let value = Value { text: value.as_deref(), kilo };
-        option.apply(&mut job, value).map_err(|wrong| wrong.at(place, key))?;
+        let with_way = |wrong: Wrong| match lacks {
+            Some(name) if !place.is_included => {
+                let allowed =
+                    format!("{}; there is no variable {name}: {name}=... wordline run ...", wrong.allowed);
+                Wrong { allowed, ..wrong }
+            }
+            _ => wrong,
+        };
+        option.apply(&mut job, value).map_err(|wrong| with_way(wrong).at(place, key))?;
         let name = option.names.iter().find(|name| *name == key).copied().unwrap_or_default();
         if option.class == Class::Warning
             && !ignored.contains(&name)
@@ -361,6 +386,7 @@ fn job(section: &Section, ignored: &mut Vec<&'static str>) -> Result<Job, Worklo
         }
     }
     job.reads_back = reads_back(section, &job)?;
+    round_sizes(section, &mut job)?;
     if let (true, Step::Follow(number)) = (job.identical, job.step) {
         job.step = Step::Repeat(number);
     }
@@ -369,6 +395,21 @@ fn job(section: &Section, ignored: &mut Vec<&'static str>) -> Result<Job, Worklo
         job.is_lfsr = false;
     }
     Ok(job)
+}
+
+/// Sizes that are no whole sectors: through the page cache they become whole pages, and else none are possible.
+fn round_sizes(section: &Section, job: &mut Job) -> Result<(), WorkloadError> {
+    let Some(odd) = job.sizes.iter().find_map(Size::odd) else { return Ok(()) };
+    if job.direct {
+        let keys = ["bs", "blocksize", "bsrange", "blocksize_range", "bssplit"];
+        let line = section.lines.iter().rev().find(|line| keys.contains(&line.key.as_str()));
+        let (place, key) = line.map_or((&section.place, "bs"), |line| (&line.place, line.key.as_str()));
+        let allowed = "multiples of 512 bytes, or direct=0, which goes through a page cache";
+        return Err(Wrong::new(format!("found {odd} bytes"), allowed).at(place, key));
+    }
+    job.sizes.iter_mut().for_each(|size| size.round_up_to(PAGE_BYTES));
+    job.is_rounded = true;
+    Ok(())
 }
 
 type WrongOption = (Wrong, &'static str);

@@ -3,6 +3,7 @@
 //! The rules were found in logs of fio 3.33 (`write_iolog`), for each pattern and limit; docs/fio.md tells them.
 
 use super::dist::Chooser;
+use super::hints::Says;
 use super::jobs::{Span, Worker};
 use super::map::Map;
 use super::read_back::ReadBack;
@@ -106,6 +107,8 @@ pub(crate) struct Lane {
     has_end_fsync: bool,
     fua: bool,
     hints: Hints,
+    /// What requests say beside that, if anything.
+    says: Option<Says>,
     repeats: bool,
     is_time_based: bool,
     loops: u64,
@@ -175,6 +178,7 @@ impl Lane {
             has_end_fsync: job.end_fsync || job.fsync_on_close,
             fua: job.sync,
             hints,
+            says: Says::of(job, number, seed),
             repeats: job.randrepeat,
             is_time_based: job.time_based && job.runtime_ns > 0,
             loops: job.loops,
@@ -331,8 +335,14 @@ impl Lane {
         if direction != WRITE {
             request.hints.stream = 0;
         }
+        if let Some(says) = &mut self.says {
+            says.say(direction, &mut request.hints);
+        }
         if self.work == Work::TrimWrite {
-            let hints = Hints { stream: self.hints.stream, ..request.hints };
+            let mut hints = Hints { stream: self.hints.stream, ..request.hints };
+            if let Some(says) = &mut self.says {
+                says.say(WRITE, &mut hints);
+            }
             self.write = Some(Request { op: OpCode::Write, fua: self.fua, hints, ..request });
         }
         if direction == WRITE

@@ -26,6 +26,54 @@ pub(super) fn one(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     }
 }
 
+/// What to do instead of having fio look for a steady state.
+pub(super) fn steady(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    match value.text {
+        Some("0" | "none" | "0%" | "off") => Ok(()),
+        text => Err(refusal(
+            text,
+            "leave it out: a drive that is written to is brought to its steady state before \
+                                   (--precondition steady)",
+        )),
+    }
+}
+
+/// What to do instead of having fio replay a log.
+pub(super) fn log(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    let log = value.text.unwrap_or("LOG");
+    Err(refusal(value.text, &format!("leave it out, and replay that log itself: wordline run {log}")))
+}
+
+/// Writes of the SCSI engine; its other commands bring no data.
+pub(super) fn sg_write(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    match value.text {
+        Some("write") => Ok(()),
+        text => Err(refusal(text, "write, or leave it out")),
+    }
+}
+
+/// Who ends with the first job that does.
+pub(super) fn exit_what(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    put(&mut job.exits_run, value.choice(&[("group", false), ("stonewall", false), ("all", true)]))
+}
+
+/// The priority of requests that have one: that of the host's classes of I/O.
+pub(super) fn priority_class(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    put(&mut job.urgent_class, value.choice(&[("0", 0), ("1", 3), ("2", 2), ("3", 1)]))
+}
+
+/// Placement ids that writes take in turn, or at random.
+pub(super) fn placements(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    let mut ids = Vec::new();
+    for item in value.word()?.split(',') {
+        let id = Value { text: Some(item), kilo: value.kilo }.number(0)?;
+        let allowed = || Wrong::new(format!("found {item:?}"), format!("placement ids up to {}", u16::MAX));
+        ids.push(u16::try_from(id).map_err(|_| allowed())?);
+    }
+    job.placements = ids;
+    Ok(())
+}
+
 /// Not simulated.
 pub(super) fn never(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     Err(refusal(value.text, "leave it out"))
@@ -93,13 +141,12 @@ pub(super) fn block_size(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
         let found = format!("found {text:?}: fio would take the last number of the range for all sizes");
         return Err(Wrong::new(found, "one size, or bsrange=, or bssplit="));
     }
-    value.by_direction(&mut job.sizes, |size| sectors(size.number(1)?).map(Size::Fixed))
+    value.by_direction(&mut job.sizes, |size| size.number(1).map(Size::Fixed))
 }
 
 pub(super) fn size_range(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     value.by_direction(&mut job.sizes, |sizes| {
         let (low, high) = sizes.range()?;
-        let (low, high) = (sectors(low)?, sectors(high)?);
         Ok(if low == high { Size::Fixed(low) } else { Size::Range(low, high) })
     })
 }
@@ -109,7 +156,7 @@ pub(super) fn size_split(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
         let mut split = Vec::new();
         for (size, share) in sizes.shares()? {
             if share > 0.0 {
-                split.push((sectors(size.number(1)?)?, share));
+                split.push((size.number(1)?, share));
             }
         }
         Ok(if let [(size, _)] = split[..] { Size::Fixed(size) } else { Size::Split(split) })
@@ -162,21 +209,30 @@ pub(super) fn distribution(job: &mut Job, value: Value<'_>) -> Result<(), Wrong>
                 })?;
             Distribution::Normal(deviation, centre)
         }
-        "zoned" => Distribution::Zoned(zones(value, rest, |space| Ok(space.percent()? as f64))?),
+        "zoned" => Distribution::Zoned(zones_of_shares(value, rest)?),
         "zoned_abs" => Distribution::ZonedAbs(zones(value, rest, |space| space.number(1))?),
         _ => return Err(Wrong::new(format!("found {text:?}"), words.join(", ")).like(word, words)),
     };
-    if let Distribution::Zoned(zones) = &job.distribution {
-        let space: f64 = zones.iter().map(|(_, space)| space).sum();
-        if space > 100.0 {
-            return Err(Wrong::new(format!("zones of {space} % of the space"), "100 %"));
-        }
-    }
     Ok(())
 }
 
+/// Zones of shares of the space; those without one have what the others leave, evenly.
+fn zones_of_shares<'a>(value: Value<'a>, rest: Option<&'a str>) -> Result<Vec<(f64, f64)>, Wrong> {
+    let zones = zones(value, rest, |space| match space.text {
+        Some("") => Ok(None),
+        _ => Ok(Some(space.percent()? as f64)),
+    })?;
+    let given: f64 = zones.iter().filter_map(|(_, space)| *space).sum();
+    let open = zones.iter().filter(|(_, space)| space.is_none()).count();
+    if given > 100.0 || open > 0 && given >= 100.0 {
+        return Err(Wrong::new(format!("zones of {given} % of the space"), "100 %"));
+    }
+    let rest = (100.0 - given) / open.max(1) as f64;
+    Ok(zones.into_iter().map(|(share, space)| (share, space.unwrap_or(rest))).collect())
+}
+
 /// Zones: `60/10:30/20:8/30:2/40` are shares of the requests and spaces.
-pub(super) fn zones<'a, T>(
+fn zones<'a, T>(
     value: Value<'a>,
     rest: Option<&'a str>,
     mut space: impl FnMut(Value<'a>) -> Result<T, Wrong>,
@@ -184,10 +240,11 @@ pub(super) fn zones<'a, T>(
     let of = |text| Value { text: Some(text), kilo: value.kilo };
     let mut zones = Vec::new();
     for zone in rest.unwrap_or_default().split(':') {
-        let Some((share, size)) = zone.split_once('/') else {
+        let (share, size) = zone.split_once('/').unwrap_or((zone, ""));
+        if share.is_empty() {
             let allowed = "zones as requests/space, such as zoned:60/10:40/90";
             return Err(Wrong::new(format!("found {zone:?}"), allowed));
-        };
+        }
         zones.push((of(share).percent()? as f64, space(of(size))?));
     }
     let sum: f64 = zones.iter().map(|(share, _)| share).sum();
@@ -273,8 +330,12 @@ pub(super) fn engine(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// One size for all files.
+/// One size for all files; 0 for none of their own.
 pub(super) fn file_size(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    if value.text == Some("0") {
+        job.filesize = None;
+        return Ok(());
+    }
     let (low, high) = value.range()?;
     if low != high {
         return Err(refusal(value.text, "one size for all files"));

@@ -13,6 +13,7 @@ mod value;
 
 mod demand;
 mod dist;
+mod hints;
 mod jobs;
 mod lane;
 mod map;

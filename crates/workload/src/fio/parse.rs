@@ -95,6 +95,8 @@ pub(crate) struct Line {
     pub key: String,
     /// What stands behind `=`, its variables put in; `None` where there is no `=`.
     pub value: Option<String>,
+    /// A variable of it that does not exist.
+    pub lacks: Option<String>,
 }
 
 /// One section with all that holds for it: the global sections above it come first.
@@ -105,10 +107,23 @@ pub(crate) struct Section {
     pub lines: Vec<Line>,
 }
 
-/// Reads the sections of a job file that describe jobs.
-pub(crate) fn sections(path: &Path, world: &dyn World) -> Result<Vec<Section>, WorkloadError> {
+/// Reads the sections of a job file that describe jobs. Options from elsewhere stand above all that it says.
+pub(crate) fn sections(
+    path: &Path,
+    options: &[String],
+    world: &dyn World,
+) -> Result<Vec<Section>, WorkloadError> {
     let mut reader =
-        Reader { world, open: Vec::new(), found: Vec::new(), global: Vec::new(), in_global: false };
+        Reader { world, open: Vec::new(), found: Vec::new(), global: Vec::new(), in_global: true };
+    for (number, option) in options.iter().enumerate() {
+        let place = Place { file: "workload.options".into(), line: number + 1, is_included: false };
+        let option = option.trim_start_matches('-');
+        if option.starts_with('[') || option.starts_with("include ") {
+            return Err(Wrong::new(format!("found {option:?}"), "an option, such as size=10g").at(&place, ""));
+        }
+        reader.line(option, &place)?;
+    }
+    reader.in_global = false;
     reader.file(path, None)?;
     if reader.found.is_empty() {
         let place = Place { file: path.display().to_string().into(), line: 1, is_included: false };
@@ -172,17 +187,27 @@ impl Reader<'_> {
             Some((key, value)) => (key.trim_end(), Some(value)),
             None => (start, None),
         };
-        if value.is_some_and(|value| value.starts_with(char::is_whitespace)) {
+        // fio takes a text or a plain number behind a blank, and reads ` 4k` as 4.
+        let blank_is_fine = |value: &str| {
+            let value = value.trim();
+            value.bytes().all(|byte| byte.is_ascii_digit()) || matches!(key, "name" | "description")
+        };
+        if value.is_some_and(|value| value.starts_with(char::is_whitespace) && !blank_is_fine(value)) {
             let found = format!("a space before the value of {start:?}: fio reads ` 4k` as 4");
             let key = if place.is_included { "" } else { key };
             return Err(Wrong::new(place.quoted(found), "no blank behind `=`").at(place, key));
         }
-        let value =
+        let value = value.map(str::trim_start);
+        let expanded =
             value.map(|value| self.expand(value)).transpose().map_err(|wrong| match place.is_included {
                 true => Wrong::new(UNQUOTED, wrong.allowed).at(place, ""),
                 false => wrong.at(place, key),
             })?;
-        let line = Line { place: place.clone(), key: key.to_owned(), value };
+        let (value, lacks) = match expanded {
+            Some((value, lacks)) => (Some(value), lacks),
+            None => (None, None),
+        };
+        let line = Line { place: place.clone(), key: key.to_owned(), value, lacks };
         if self.in_global {
             self.global.push(line);
         } else if let Some(section) = self.found.last_mut() {
@@ -237,27 +262,31 @@ impl Reader<'_> {
         self.file(&path, Some(place))
     }
 
-    /// Puts in the variables of a value. One that does not exist is empty, as in fio.
-    fn expand(&self, value: &str) -> Result<String, Wrong> {
+    /// Puts in the variables of a value. One that does not exist is empty, as in fio; the last of these is named.
+    fn expand(&self, value: &str) -> Result<(String, Option<String>), Wrong> {
         for word in ["$pagesize", "$mb_memory", "$ncpus"] {
             if value.contains(word) {
                 let found = format!("{word}, which differs from machine to machine");
                 return Err(Wrong::new(found, "a number, or a variable of the environment as ${NAME}"));
             }
         }
-        let mut out = String::new();
+        let (mut out, mut lacks) = (String::new(), None);
         let mut rest = value;
         while let Some((before, after)) = rest.split_once("${") {
             let Some((name, behind)) = after.split_once('}') else {
                 return Err(Wrong::new(format!("${{{after}"), "a name between ${ and }"));
             };
             out.push_str(before);
-            let value = self.world.variable(name).unwrap_or_default().into_string();
+            let variable = self.world.variable(name);
+            if variable.is_none() {
+                lacks = Some(name.to_owned());
+            }
+            let value = variable.unwrap_or_default().into_string();
             let no_text = |_| Wrong::new(format!("${{{name}}}, which is not text"), "a variable in UTF-8");
             out.push_str(&value.map_err(no_text)?);
             rest = behind;
         }
         out.push_str(rest);
-        Ok(out)
+        Ok((out, lacks))
     }
 }

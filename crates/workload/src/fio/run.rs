@@ -99,12 +99,40 @@ struct Client {
     paused_until: u64,
     rates: [Rate; 3],
     arrivals: Option<Rng>,
+    /// When it ends, so do the others of its group, or all.
+    exits: Option<Exit>,
+    /// The flow whose requests it has a share of.
+    flow: Option<usize>,
+    flow_id: u64,
+    flow_sleep: u64,
+    /// Its share, and its requests so far.
+    weight: u64,
+    flowed: u64,
     /// It goes past a page cache.
     direct: bool,
     /// It is in the line of those that may send.
     is_queued: bool,
     /// The earliest time at which it will be looked at.
     timer: u64,
+}
+
+/// Who ends with a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    /// Those of its group.
+    Group,
+    /// All.
+    Run,
+}
+
+/// Requests of jobs that keep to shares of them (fio's `flow`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    id: u64,
+    /// Shares of the clients that run.
+    weights: u64,
+    /// Requests of these.
+    requests: u64,
 }
 
 /// What a client does when it is looked at.
@@ -142,6 +170,12 @@ impl Client {
             paused_until: 0,
             rates,
             arrivals: (job.rate_process == RateProcess::Poisson).then(|| sequence("arrival")),
+            exits: job.exits.then_some(if job.exits_run { Exit::Run } else { Exit::Group }),
+            flow: None,
+            flow_id: job.flow_id,
+            flow_sleep: job.flow_sleep_ns,
+            weight: job.flow,
+            flowed: 0,
             direct: job.direct,
             is_queued: false,
             timer: NEVER,
@@ -158,7 +192,7 @@ impl Client {
     }
 
     #[inline]
-    fn act(&mut self, now: u64) -> Act {
+    fn act(&mut self, now: u64, flows: &mut [Flow]) -> Act {
         if now < self.start {
             return Act::Until(self.start);
         }
@@ -202,13 +236,34 @@ impl Client {
                     if due > now {
                         return Act::Until(due.min(self.stop));
                     }
+                    if let Some(flow) = self.flow.map(|flow| &mut flows[flow]) {
+                        // As fio compares them: its share of the requests so far with its share of the weights.
+                        let is_ahead = u128::from(self.flowed) * u128::from(flow.weights)
+                            > u128::from(self.weight) * u128::from(flow.requests);
+                        if is_ahead {
+                            return self.fall_back(now);
+                        }
+                    }
                     if let Some(request) = self.lane.take(direction) {
                         self.count(direction, &request);
+                        if let Some(flow) = self.flow.map(|flow| &mut flows[flow]) {
+                            (flow.requests, self.flowed) = (flow.requests + 1, self.flowed + 1);
+                        }
                         let arrival_ns = if self.rates[direction].bytes_per_s > 0 { due } else { now };
                         return Act::Send(Request { arrival_ns, ..request });
                     }
                 }
             }
+        }
+    }
+
+    /// It is ahead of its share: it waits for others, or drains and sleeps.
+    #[cold]
+    fn fall_back(&self, now: u64) -> Act {
+        match self.flow_sleep {
+            0 => Act::Wait,
+            _ if self.in_flight > 0 => Act::Wait,
+            sleep => Act::Until(now.saturating_add(sleep).min(self.stop)),
         }
     }
 
@@ -266,6 +321,7 @@ pub(crate) struct Run {
     open: Vec<u64>,
     /// The group that runs.
     group: usize,
+    flows: Vec<Flow>,
     remarks: Vec<Remark>,
 }
 
@@ -294,7 +350,7 @@ impl JobFile {
         let lanes = clients.len();
         let remarks = self.remarks().to_vec();
         let (ready, timers) = (VecDeque::with_capacity(lanes), BinaryHeap::with_capacity(4 * lanes));
-        let mut run = Run { clients, ready, timers, open, group: 0, remarks };
+        let mut run = Run { clients, ready, timers, open, group: 0, flows: Vec::new(), remarks };
         run.begin_group(0);
         Ok(run)
     }
@@ -331,8 +387,65 @@ impl Run {
     /// The clients of the group that runs begin.
     fn begin_group(&mut self, now: u64) {
         for number in 0..self.clients.len() {
-            if self.clients[number].group == self.group {
+            if self.clients[number].group == self.group && self.clients[number].state == State::Blocked {
                 self.clients[number].begin(now);
+                self.join_flow(number);
+                self.queue(number as u32);
+            }
+        }
+    }
+
+    /// A client that begins has a share of its flow.
+    fn join_flow(&mut self, number: usize) {
+        let client = &mut self.clients[number];
+        if client.weight == 0 {
+            return;
+        }
+        let id = client.flow_id;
+        let known = self.flows.iter().position(|flow| flow.id == id);
+        let at = known.unwrap_or_else(|| {
+            self.flows.push(Flow { id, ..Flow::default() });
+            self.flows.len() - 1
+        });
+        self.flows[at].weights += client.weight;
+        client.flow = Some(at);
+    }
+
+    /// A client that ends leaves its flow, and who ends with it does.
+    #[cold]
+    fn leave(&mut self, lane: u32, now: u64) {
+        let client = &mut self.clients[lane as usize];
+        let (group, exits) = (client.group, client.exits);
+        if let Some(at) = client.flow.take() {
+            let (weight, flowed) = (client.weight, client.flowed);
+            let flow = &mut self.flows[at];
+            (flow.weights, flow.requests) = (flow.weights - weight, flow.requests - flowed);
+            self.wake_flow(at);
+        }
+        let Some(exit) = exits else { return };
+        for number in 0..self.clients.len() {
+            let client = &mut self.clients[number];
+            let is_concerned = exit == Exit::Run || client.group == group;
+            if !is_concerned || client.state == State::Ended {
+                continue;
+            }
+            client.stop = client.stop.min(now);
+            if client.state == State::Blocked {
+                // It never begins.
+                (client.exits, client.state, client.start, client.end) = (None, State::Ended, now, now);
+                self.open[client.group] -= 1;
+            } else {
+                client.start = client.start.min(now);
+                self.queue(number as u32);
+            }
+        }
+    }
+
+    /// Those of a flow that wait for others may go on.
+    fn wake_flow(&mut self, at: usize) {
+        for number in 0..self.clients.len() {
+            let client = &self.clients[number];
+            if client.flow == Some(at) && client.timer == NEVER {
                 self.queue(number as u32);
             }
         }
@@ -351,6 +464,9 @@ impl Run {
         let client = &mut self.clients[lane as usize];
         (client.state, client.end) = (State::Ended, now);
         self.open[client.group] -= 1;
+        if client.exits.is_some() || client.flow.is_some() {
+            self.leave(lane, now);
+        }
         while self.open[self.group] == 0 && self.group + 1 < self.open.len() {
             self.group += 1;
             self.begin_group(now);
@@ -386,11 +502,16 @@ impl Driven for Run {
         while let Some(lane) = self.ready.pop_front() {
             let client = &mut self.clients[lane as usize];
             client.is_queued = false;
-            match client.act(now_ns) {
+            match client.act(now_ns, &mut self.flows) {
                 Act::Send(request) => {
                     client.in_flight += 1;
-                    if !client.flushing && client.in_flight < client.depth {
+                    let (may_send_more, flow) =
+                        (!client.flushing && client.in_flight < client.depth, client.flow);
+                    if may_send_more {
                         self.queue(lane);
+                    }
+                    if let Some(at) = flow {
+                        self.wake_flow(at);
                     }
                     return Ok(Poll::Request { lane, request });
                 }

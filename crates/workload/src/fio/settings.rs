@@ -52,6 +52,27 @@ impl Size {
         }
     }
 
+    /// All of it, to be changed.
+    fn all_mut(&mut self) -> Vec<&mut u64> {
+        match self {
+            Size::Fixed(size) => vec![size],
+            Size::Range(low, high) => vec![low, high],
+            Size::Split(sizes) => sizes.iter_mut().map(|(size, _)| size).collect(),
+        }
+    }
+
+    /// One that is no multiple of a sector, if there is one.
+    pub fn odd(&self) -> Option<u64> {
+        let mut sizes = self.clone();
+        sizes.all_mut().into_iter().map(|size| *size).find(|size| !size.is_multiple_of(SECTOR_BYTES))
+    }
+
+    /// Rounds those up that are no multiples of a sector.
+    pub fn round_up_to(&mut self, bytes: u64) {
+        let odd = |size: &&mut u64| !size.is_multiple_of(SECTOR_BYTES);
+        self.all_mut().into_iter().filter(odd).for_each(|size| *size = size.next_multiple_of(bytes));
+    }
+
     /// The largest.
     pub fn max(&self) -> u64 {
         match self {
@@ -155,7 +176,23 @@ pub(crate) struct Job {
     pub rate_process: RateProcess,
     /// Hint of writes (`write_hint`): 0 for none, 2 short to 5 extreme.
     pub stream: u16,
+    /// Writes say a placement id, one of these in turn or at random.
+    pub places_data: bool,
+    pub placements: Vec<u16>,
+    pub places_in_turn: bool,
+    /// Percent of the requests that have a priority, and which: 1 low, 2 medium, 3 high.
+    pub urgent_percent: [u64; DIRECTIONS],
+    pub urgent_class: u8,
+    /// The first job to end ends its group, or the run.
+    pub exits: bool,
+    pub exits_run: bool,
+    /// Its share of the requests of all jobs of that flow; 0 for none.
+    pub flow: u64,
+    pub flow_id: u64,
+    pub flow_sleep_ns: u64,
     pub direct: bool,
+    /// Sizes were rounded up to pages of a page cache.
+    pub is_rounded: bool,
     pub has_sync_engine: bool,
 }
 
@@ -211,7 +248,18 @@ impl Job {
             rate_iops: [0; DIRECTIONS],
             rate_process: RateProcess::Linear,
             stream: 0,
+            places_data: false,
+            placements: (0..8).collect(),
+            places_in_turn: false,
+            urgent_percent: [0; DIRECTIONS],
+            urgent_class: 3,
+            exits: false,
+            exits_run: false,
+            flow: 0,
+            flow_id: 0,
+            flow_sleep_ns: 0,
             direct: false,
+            is_rounded: false,
             has_sync_engine: true,
         }
     }

@@ -18,6 +18,9 @@ settings! {
         /// The fio job file; included files are relative to it, and ${VARIABLE} comes from the environment.
         jobs: PathBuf = PathBuf::new(), unit "", allowed "a path",
             if |path| !path.as_os_str().is_empty();
+        /// Options of fio that hold where the file says nothing of them, as on fio's command line: ["size=10g"].
+        options: Vec<String> = Vec::new(), unit "", allowed "options of fio without line breaks, such as size=10g",
+            if |options| options.iter().all(|option| !option.contains('\n'));
         /// How long each request takes when the jobs run without a drive, as with `wordline trace`; 0 for no time,
         /// or 100 us if a job ends by time.
         service_us: u64 = 0, unit "us", allowed "0 to 1000000000", if |us| *us <= 1_000_000_000;
@@ -66,7 +69,7 @@ impl Kind for FioSpec {
     }
 
     fn prepare(&self, _: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
-        let mut jobs = JobFile::load(&self.jobs)?;
+        let mut jobs = JobFile::load_with(&self.jobs, &self.options)?;
         if self.page_cache_mib > 0.0 {
             jobs.has_cache();
         }

@@ -175,10 +175,10 @@ pub(super) static OPTIONS: &[JobOption] = &[
     nothing(&["mem", "iomem", "mem_align", "iomem_align", "hugepage-size", "lockmem"], "memory of the host"),
     // Amounts.
     exact(&["size"], "space of the job, and bytes per pass", |job, value| {
-        put(&mut job.size, value.amount().map(Some))
+        put(&mut job.size, value.amount_or_all())
     }),
     exact(&["io_size", "io_limit"], "bytes to transfer, if not size", |job, value| {
-        put(&mut job.io_size, value.amount().map(Some))
+        put(&mut job.io_size, value.amount_or_all())
     }),
     exact(&["offset", "fileoffset"], "where the job's space begins in each file", |job, value| {
         put(&mut job.offset, value.amount())
@@ -207,7 +207,11 @@ pub(super) static OPTIONS: &[JobOption] = &[
     refused(&["iodepth_batch_complete_max"], "completions are taken one at a time", one),
     refused(&["iodepth_low"], "the queue is kept full", off),
     refused(&["serialize_overlap"], "requests are not held back", off),
-    refused(&["io_submit_mode"], "only `inline`", |_, value| value.choice(&[("only `inline`", ())])),
+    JobOption {
+        take: |_, value| value.choice(&[("inline", ()), ("offload", ())]),
+        ..nothing(&["io_submit_mode"], "submitting takes no processor time here")
+    },
+    JobOption { take: sg_write, ..nothing(&["sg_write_mode"], "only `write`") },
     nothing(
         &["userspace_reap", "hipri", "hipri_percentage", "fixedbufs", "registerfiles", "nonvectored"],
         "no host",
@@ -216,7 +220,18 @@ pub(super) static OPTIONS: &[JobOption] = &[
         &["sqthread_poll", "sqthread_poll_cpu", "uncached", "nowait", "force_async", "cmd_type", "uri"],
         "no host",
     ),
-    refused(&["cmdprio_percentage", "cmdprio", "cmdprio_class", "cmdprio_bssplit"], "no priorities", off),
+    statistical(
+        &["cmdprio_percentage"],
+        "share of the requests with a priority (`flash.scheduling.priorities`), for reads, writes",
+        |job, value| value.by_direction(&mut job.urgent_percent, |share| share.percent()),
+    ),
+    exact(
+        &["cmdprio_class"],
+        "their priority: 1 (real time) high, 2 medium, 3 (idle) low; 0 none",
+        priority_class,
+    ),
+    nothing(&["cmdprio"], "the drive tells classes apart, not levels within one"),
+    refused(&["cmdprio_bssplit"], "priorities do not depend on sizes", off),
     // Pace.
     exact(&["thinktime"], "a pause after thinktime_blocks requests", |job, value| {
         put(&mut job.thinktime_ns, value.time(MICROSECOND))
@@ -249,7 +264,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
     ),
     refused(&["max_latency"], "no job is ended because of its latency", off),
     nothing(&["write_iolog"], "run.request_log, --request-log"),
-    refused(&["read_iolog"], "give that log to `wordline run` itself", never),
+    refused(&["read_iolog"], "give that log to `wordline run` itself", log),
     nothing(
         &["read_iolog_chunked", "replay_no_stall", "replay_redirect", "replay_scale", "replay_align"],
         "see read_iolog",
@@ -264,19 +279,43 @@ pub(super) static OPTIONS: &[JobOption] = &[
         put(&mut job.stonewall, value.switch())
     }),
     refused(&["wait_for"], "use stonewall", never),
-    nothing(&["thread", "new_group", "group_reporting", "stats"], "each clone is reported separately"),
-    refused(&["exitall"], "each job ends by itself", off),
-    nothing(&["exit_what", "exitall_on_error"], "each job ends by itself"),
+    nothing(
+        &["thread", "threads", "new_group", "group_reporting", "stats"],
+        "each clone is reported separately",
+    ),
+    exact(
+        &["exitall"],
+        "when the job ends, so do the others of its group (between stonewalls)",
+        |job, value| put(&mut job.exits, value.switch()),
+    ),
+    exact(&["exit_what"], "all: with it the whole run; group, stonewall: its group", exit_what),
+    nothing(&["exitall_on_error"], "requests that fail are counted"),
     nothing(&["exec_prerun", "exec_postrun"], "commands are not run"),
     nothing(&["uid", "gid", "nice", "prio", "prioclass", "cpumask", "cpus_allowed"], "no host"),
     nothing(&["cpus_allowed_policy", "numa_cpu_nodes", "numa_mem_policy", "ioscheduler"], "no host"),
     nothing(&["cgroup", "cgroup_nodelete", "cgroup_weight"], "no host"),
-    refused(&["flow_id", "flow_sleep"], "jobs do not balance each other", off),
-    refused(&["flow"], "jobs do not balance each other", off),
+    exact(&["flow"], "the job's share of the requests of all jobs of its flow", |job, value| {
+        put(&mut job.flow, value.number(0))
+    }),
+    exact(&["flow_id"], "which flow", |job, value| put(&mut job.flow_id, value.number(0))),
+    exact(&["flow_sleep"], "a job ahead of its share waits so long", |job, value| {
+        put(&mut job.flow_sleep_ns, value.time(MICROSECOND))
+    }),
     exact(&["write_hint"], "stream hint of writes: short 2, medium 3, long 4, extreme 5", |job, value| {
         let words = [("none", 0), ("short", 2), ("medium", 3), ("long", 4), ("extreme", 5)];
         put(&mut job.stream, value.choice(&words))
     }),
+    exact(&["fdp"], "1: writes say a placement id (`ftl.stream.policy=placement_id`)", |job, value| {
+        put(&mut job.places_data, value.switch())
+    }),
+    exact(&["dataplacement"], "the same: none, fdp or streams", |job, value| {
+        put(&mut job.places_data, value.choice(&[("none", false), ("fdp", true), ("streams", true)]))
+    }),
+    exact(&["plids", "fdp_pli"], "the placement ids of the job's writes; 0 to 7 without it", placements),
+    exact(&["plid_select", "fdp_pli_select"], "which of them: random or roundrobin", |job, value| {
+        put(&mut job.places_in_turn, value.choice(&[("random", false), ("roundrobin", true)]))
+    }),
+    refused(&["dp_scheme"], "placement ids do not follow from places", never),
     // Verification.
     exact(
         &["verify"],
@@ -301,7 +340,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
     refused(
         &["steadystate", "ss", "steadystate_duration", "ss_dur", "steadystate_ramp_time", "ss_ramp"],
         "run.overwrite = \"steady_state\" brings the drive there before",
-        off,
+        steady,
     ),
     refused(&["profile"], "no built-in profiles", never),
     // What fio writes.

@@ -1,5 +1,7 @@
 //! The parser and the options: what they take, what they refuse, and where they say it.
 
+mod taken;
+
 use super::jobs::JobFile;
 use super::parse::{World, sections};
 use super::settings::{Distribution, FileOrder, RateProcess, Size, Step, Work};
@@ -30,7 +32,7 @@ impl World for Made<'_> {
 }
 
 fn load(text: &str) -> Result<JobFile, WorkloadError> {
-    JobFile::load_from(Path::new("a.fio"), &Made(&[("a.fio", text)]))
+    JobFile::load_from(Path::new("a.fio"), &[], &Made(&[("a.fio", text)]))
 }
 
 /// What is said of a job file that is refused.
@@ -49,7 +51,7 @@ fn with(line: &str) -> Result<super::settings::Job, WorkloadError> {
 #[test]
 fn sections_inherit_the_global_ones_above_them() {
     let text = "; one\n[global]\nbs=8k\n  # two\n[a]\nsize=1m ; three\n[global]\nrw=write\n\n[b] # four\nsize=2m\r\n";
-    let found = sections(Path::new("a.fio"), &Made(&[("a.fio", text)])).unwrap();
+    let found = sections(Path::new("a.fio"), &[], &Made(&[("a.fio", text)])).unwrap();
     let flat: Vec<_> = found
         .iter()
         .map(|section| {
@@ -74,22 +76,22 @@ fn files_are_included_where_they_are_named() {
         ("jobs/more/h.fio", "norandommap\n"),
         ("$SIZE", "3"),
     ];
-    let file = JobFile::load_from(Path::new("jobs/a.fio"), &Made(&files)).unwrap();
+    let file = JobFile::load_from(Path::new("jobs/a.fio"), &[], &Made(&files)).unwrap();
     let job = &file.jobs[0];
     assert_eq!((job.size, job.name.as_str()), (Some(Amount::Bytes(3 << 20)), "y3"));
     assert_eq!((&job.sizes[0], job.has_map), (&Size::Fixed(16384), false));
 
     let circle = [("a.fio", "[a]\ninclude b.fio\n"), ("b.fio", "bs=4k\ninclude a.fio\n")];
-    let error = JobFile::load_from(Path::new("a.fio"), &Made(&circle)).unwrap_err().to_string();
+    let error = JobFile::load_from(Path::new("a.fio"), &[], &Made(&circle)).unwrap_err().to_string();
     assert!(error.starts_with("b.fio:2: include: ") && error.contains("a.fio -> b.fio -> a.fio"), "{error}");
 
-    let missing = JobFile::load_from(Path::new("a.fio"), &Made(&[("a.fio", "[a]\ninclude b.fio\n")]))
+    let missing = JobFile::load_from(Path::new("a.fio"), &[], &Made(&[("a.fio", "[a]\ninclude b.fio\n")]))
         .unwrap_err()
         .to_string();
     assert!(missing.starts_with("a.fio:2: include: b.fio: "), "{missing}");
 
     let section = [("a.fio", "[a]\ninclude b.fio\n"), ("b.fio", "\n[b]\n")];
-    let error = JobFile::load_from(Path::new("a.fio"), &Made(&section)).unwrap_err().to_string();
+    let error = JobFile::load_from(Path::new("a.fio"), &[], &Made(&section)).unwrap_err().to_string();
     assert!(error.starts_with("b.fio:2: a section in an included file"), "{error}");
 }
 
@@ -106,13 +108,13 @@ fn what_is_no_option_of_an_included_file_is_not_quoted() {
     ] {
         for including in ["[a]\ninclude b.fio\n", "[global]\ninclude b.fio\n[a]\n", "include b.fio\n[a]\n"] {
             let files = [("a.fio", including), ("b.fio", line)];
-            let error = JobFile::load_from(Path::new("a.fio"), &Made(&files)).unwrap_err().to_string();
+            let error = JobFile::load_from(Path::new("a.fio"), &[], &Made(&files)).unwrap_err().to_string();
             assert!(error.starts_with(said) && !error.contains("SECRET"), "{line}: {error}");
         }
     }
     // The value of an option is: the file is one of options.
     let files = [("a.fio", "[a]\ninclude b.fio\n"), ("b.fio", "rw=randraed\n")];
-    let error = JobFile::load_from(Path::new("a.fio"), &Made(&files)).unwrap_err().to_string();
+    let error = JobFile::load_from(Path::new("a.fio"), &[], &Made(&files)).unwrap_err().to_string();
     assert!(error.starts_with("b.fio:1: rw: found \"randraed\""), "{error}");
 }
 
@@ -129,7 +131,10 @@ fn errors_name_place_finding_and_neighbour() {
         ("[a]\nsize=2.5m\n", "a.fio:2: size: found \"2.5m\""),
         ("[a]\nsize=1m\nbs=4k-16k\n", "a.fio:3: bs: found \"4k-16k\": fio would take the last number"),
         ("[a]\nsize=1m\nbs= 4k\n", "a.fio:3: bs: a space before the value"),
-        ("[a]\nsize=1m\nbs=1000\n", "a.fio:3: bs: found 1000 bytes, allowed: multiples of 512 bytes"),
+        (
+            "[a]\nsize=1m\nbs=1000\ndirect=1\n",
+            "a.fio:3: bs: found 1000 bytes, allowed: multiples of 512 bytes",
+        ),
         ("[a]\nsize=1m\nbs=\n", "a.fio:3: bs: found nothing"),
         (
             "[a]\nsize=1m\nrandom_distribution=zipf:1.0\n",

@@ -62,10 +62,19 @@ impl<'a> Value<'a> {
     pub fn amount(&self) -> Result<Amount, Wrong> {
         let text = self.word()?;
         match text.strip_suffix('%') {
-            Some(share) => share.parse().ok().filter(|share| (1..=100).contains(share)).map(Amount::Percent),
+            // fio looks for the first of these marks.
+            Some(share) => {
+                let share = share.trim_end_matches('%').parse().ok();
+                share.filter(|share| *share <= 100).map(Amount::Percent)
+            }
             None => scaled(text, self.kilo).map(Amount::Bytes),
         }
-        .ok_or_else(|| Wrong::new(format!("found {text:?}"), format!("{NUMBER}, or 1% to 100%")))
+        .ok_or_else(|| Wrong::new(format!("found {text:?}"), format!("{NUMBER}, or 0% to 100%")))
+    }
+
+    /// A size, or a share; none if it is 0, which stands for all there is.
+    pub fn amount_or_all(&self) -> Result<Option<Amount>, Wrong> {
+        Ok(Some(self.amount()?).filter(|amount| !matches!(amount, Amount::Bytes(0) | Amount::Percent(0))))
     }
 
     /// A time in nanoseconds; a number without a unit is in units of `unit_ns`.
