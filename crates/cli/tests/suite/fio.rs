@@ -34,7 +34,7 @@ fn mistakes_in_a_job_file_are_told_with_their_place() {
     let folder = folder("fio_wrong");
     let wrong = file(&folder, "wrong.fio", "[a]\nsize=1m\niodeph=4\n");
     wordline(&["run", &wrong]).fails(2, &["wrong.fio:3", "did you mean `iodepth`?"]);
-    for (option, says) in [("bs=4000", "4000"), ("rw=randwrit", "did you mean `randwrite`?")] {
+    for (option, says) in [("bs=4000\ndirect=1", "4000"), ("rw=randwrit", "did you mean `randwrite`?")] {
         let wrong = file(&folder, "value.fio", format!("[a]\nsize=1m\n{option}\n"));
         wordline(&["run", &wrong]).fails(2, &["value.fio:3", says]);
     }
