@@ -19,19 +19,38 @@ SEQUENTIAL = ["--synthetic", "sequential", "--size", "128KiB", "--depth", "32", 
 RANDOM = ["--synthetic", "uniform", "--size", "4KiB", "--depth", "256", "--requests", "1000000"]
 
 
-def run(program, load, drive, program_us, issue):
-    """The result of a run on such a drive."""
-    settings = {
+def drives_of(folder):
+    """The drives and what was measured of them."""
+    return tomllib.loads(Path(folder, "drives.toml").read_text())["drive"]
+
+
+def program_of(arguments):
+    """The program to run."""
+    return arguments[1] if len(arguments) > 1 else str(HERE.parent.parent / "target/release/wordline")
+
+
+def settings_of(drive, program_us, issue):
+    """The settings that make the default drive that drive, at a smaller size."""
+    return {
         "nand.geometry.dies_per_chip": drive["dies"] // 8,
         "drive.over_provisioning_percent": 100 * (drive["raw_gib"] / drive["logical_gib"] - 1),
         "nand.timing.t_program_us": f"[{program_us}]",
         "ftl.allocation.issue": issue,
     }
+
+
+def result_of(program, load, settings):
+    """The result of a run."""
     sets = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     with tempfile.TemporaryDirectory() as folder:
-        command = [program, "run", "-q", *load, "--read-percent", "0", *sets, "--out", f"{folder}/out"]
+        command = [program, "run", "-q", *load, *sets, "--out", f"{folder}/out"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return json.loads(Path(folder, "out", "result.json").read_text())
+
+
+def run(program, load, drive, program_us, issue):
+    """The result of writes to such a drive."""
+    return result_of(program, [*load, "--read-percent", "0"], settings_of(drive, program_us, issue))
 
 
 def mb_s(result):
@@ -47,8 +66,8 @@ def fitted(program, drive, issue):
 
 
 def main():
-    program = sys.argv[1] if len(sys.argv) > 1 else str(HERE.parent.parent / "target/release/wordline")
-    drives = tomllib.loads((HERE / "drives.toml").read_text())["drive"]
+    program = program_of(sys.argv)
+    drives = drives_of(HERE)
     print(f"{'drive':24} {'measured':>9} {'by page':>9} {'off':>6} {'by row':>9} {'off':>6} {'WA':>6} {'measured':>9}")
     rates = {}
     for drive in drives:

@@ -1,6 +1,6 @@
 //! A drive for a workload, by the rule of [`crate::sizing`]: what was found, in a line for people.
 
-use crate::number::of_things;
+use crate::number::{duration, of_things};
 use crate::sizing::{FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, like, raw_bytes, with_spare};
 use ssd::DriveConfig;
 use workload::SECTOR_BYTES;
@@ -12,6 +12,7 @@ pub const GENERATOR_SPACE_BYTES: u64 = 8 << 30;
 
 const CHIPS: &str = "nand.geometry.chips_per_channel";
 const WORDLINES: &str = "nand.geometry.wordlines_per_block";
+const ERASE: &str = "nand.timing.t_erase_us";
 
 /// The drive found.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +48,7 @@ fn size_anew(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobErro
     if let Need::Footprint(footprint) = need
         && job.names_a_drive()
     {
-        return named(wanted, footprint, fixed);
+        return named(job, wanted, footprint, fixed);
     }
     // Chips that are no drive without the other settings are sized with them.
     let found = job.chips().ok().and_then(|chips| fit(&chips.config, need, choice, fixed));
@@ -69,7 +70,7 @@ fn size_anew(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobErro
         };
         return Err(JobError::new(message));
     };
-    let mut sized = described(wanted, &config, need, choice);
+    let mut sized = described(job, wanted, &config, (need, choice));
     if is_other {
         sized.note.push_str(
             "; the geometry differs from the default because the settings need more room or more spare \
@@ -80,7 +81,7 @@ fn size_anew(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobErro
 }
 
 /// The drive that was named, with the capacity that the workload needs.
-fn named(wanted: &DriveConfig, footprint: u64, fixed: Fixed) -> Result<Sized, JobError> {
+fn named(job: &Job, wanted: &DriveConfig, footprint: u64, fixed: Fixed) -> Result<Sized, JobError> {
     let Some(config) = like(wanted, footprint, fixed) else {
         return Err(JobError::new(format!(
             "--size footprint\n    found:   a drive that cannot be made as small as {}\n    allowed: another drive, or \
@@ -88,7 +89,7 @@ fn named(wanted: &DriveConfig, footprint: u64, fixed: Fixed) -> Result<Sized, Jo
             bytes(footprint)
         )));
     };
-    let mut sized = described(wanted, &config, Need::Footprint(footprint), SizeChoice::Footprint);
+    let mut sized = described(job, wanted, &config, (Need::Footprint(footprint), SizeChoice::Footprint));
     sized.toml.push_str(&format!("[drive]\nlogical_gib = {:?}\n", config.drive.logical_gib));
     let percent = |of: &DriveConfig| 100.0 * (with_spare(of) - 1.0);
     let (has, had) = (percent(&config), percent(wanted));
@@ -136,7 +137,12 @@ fn with_geometry(config: &DriveConfig, of: &DriveConfig) -> DriveConfig {
     config
 }
 
-fn described(preset: &DriveConfig, config: &DriveConfig, need: Need, choice: SizeChoice) -> Sized {
+fn described(
+    job: &Job,
+    preset: &DriveConfig,
+    config: &DriveConfig,
+    (need, choice): (Need, SizeChoice),
+) -> Sized {
     let mut toml = String::from("[nand.geometry]\n");
     let (old, new) = (&preset.geometry, &config.geometry);
     for (key, old, new) in [
@@ -150,6 +156,7 @@ fn described(preset: &DriveConfig, config: &DriveConfig, need: Need, choice: Siz
             toml.push_str(&format!("{key} = {new}\n"));
         }
     }
+    let erased = if job.sets(ERASE) { String::new() } else { erased(preset, config, &mut toml) };
     let logical = config.logical_bytes();
     let for_what = match need {
         Need::Footprint(footprint) => {
@@ -159,7 +166,7 @@ fn described(preset: &DriveConfig, config: &DriveConfig, need: Need, choice: Siz
         Need::Share => "of the size for generated workloads".to_owned(),
     };
     let shape = format!(
-        "{} x {} x {} x {} of {}",
+        "{} x {} x {} x {} of {}{erased}",
         of_things(new.channels.into(), "channel"),
         of_things((new.chips_per_channel * new.dies_per_chip).into(), "die"),
         of_things(new.planes_per_die.into(), "plane"),
@@ -172,6 +179,21 @@ fn described(preset: &DriveConfig, config: &DriveConfig, need: Need, choice: Siz
         note.push_str(&given_up(preset, config));
     }
     Sized { toml, note }
+}
+
+/// Shorter blocks keep their erase time per byte, and the length of its steps; what is said of it.
+fn erased(preset: &DriveConfig, config: &DriveConfig, toml: &mut String) -> String {
+    let [old, new] = [preset, config].map(|of| of.geometry.wordlines_per_block);
+    if old == new {
+        return String::new();
+    }
+    let share = f64::from(new) / f64::from(old);
+    let whole_us = preset.timing.t_erase_us;
+    let steps = (f64::from(preset.timing.erase_steps) * share).round().max(1.0);
+    toml.push_str(&format!("[nand.timing]\nt_erase_us = {:?}\nerase_steps = {steps}\n", whole_us * share));
+    toml.push_str(&format!("[nand.slc]\nt_erase_us = {:?}\n", preset.slc.t_erase_us * share));
+    let [part, whole] = [whole_us * share, whole_us].map(|us| duration(us * 1e3));
+    format!(", erased in {part} ({whole} for a whole block)")
 }
 
 /// What a drive as small as a footprint has no more.
@@ -207,6 +229,27 @@ mod tests {
         assert!((config.physical_units() as f64 / config.logical_units() as f64 - 1.28).abs() < 1e-3);
         let set = ["drive.logical_gib=10".to_owned()];
         assert!(!Job::read(None, None, &set).unwrap().leave_the_size_open());
+    }
+
+    #[test]
+    fn shorter_blocks_keep_their_erase_time_per_byte() {
+        let whole = Job::read(None, Some("client_tlc"), &[]).unwrap().resolve(None).unwrap().config.clone();
+        let per_wordline = |config: &DriveConfig| {
+            let wordlines = f64::from(config.geometry.wordlines_per_block);
+            [config.timing.t_erase_us, config.slc.t_erase_us].map(|us| us / wordlines)
+        };
+        for need in [Need::Share, Need::Footprint(1 << 20), Need::Footprint(300 << 30)] {
+            let (told, config) = sized(need, &[]);
+            let pairs = per_wordline(&config).into_iter().zip(per_wordline(&whole));
+            assert!(pairs.clone().all(|(own, of_whole)| (own / of_whole - 1.0).abs() < 1e-9), "{pairs:?}");
+            let is_shorter = config.geometry.wordlines_per_block < whole.geometry.wordlines_per_block;
+            assert_eq!(told.note.contains(", erased in "), is_shorter, "{}", told.note);
+            // Steps keep their length, or there is one that is shorter.
+            let step = |config: &DriveConfig| config.timing.t_erase_us / f64::from(config.timing.erase_steps);
+            assert!(config.timing.erase_steps == 1 || (step(&config) / step(&whole) - 1.0).abs() < 0.5);
+        }
+        let (told, config) = sized(Need::Share, &["nand.timing.t_erase_us=1000"]);
+        assert_eq!((config.timing.t_erase_us, told.note.contains("erased in")), (1_000.0, false));
     }
 
     #[test]
