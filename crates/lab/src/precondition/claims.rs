@@ -5,7 +5,8 @@
 //! write amplification) has bounds.
 
 use super::overwriting::Past as Windows;
-use super::own::{Turnover, reason};
+use super::own::reason;
+use super::turnover::Turnover;
 use super::{
     EraseCounts, Overwrite, Past, Preconditioned, Preconditioning, Spare, one_die, pace_name, units_filled,
 };
@@ -139,8 +140,12 @@ impl Preconditioned {
         let mut past = Windows::default();
         self.write_amplification_by_window.iter().for_each(|&window| past.add(window));
         let moved = self.change_percent().is_some_and(|moved| moved <= change);
-        if is_own && !(self.turned_over && (moved || past.is_steady(change / 100.0))) {
+        if is_own && !(moved || past.is_steady(change / 100.0)) {
             return unsteady("and its windows do not");
+        }
+        // One that was laid out like a die has not erased what that die has.
+        if way.as_deref() != Some("one_die") && !self.turned_over {
+            return unsteady("of a drive that was not turned over");
         }
         Ok(())
     }

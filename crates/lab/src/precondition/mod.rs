@@ -7,6 +7,7 @@ mod claims;
 mod one_die;
 mod overwriting;
 mod own;
+mod turnover;
 
 pub use crate::error::PreconditionError;
 
@@ -17,9 +18,10 @@ pub(crate) use claims::Recipe;
 use overwriting::Overwriting;
 pub(crate) use own::Own;
 pub use own::PIECES;
-use own::{Ageing, Turnover, reason};
+use own::{Ageing, reason};
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig, Pace};
+use turnover::Turnover;
 
 /// Units written in order at once.
 const FILL_BATCH: u32 = 1 << 16;
@@ -54,11 +56,13 @@ pub enum Overwrite {
     /// Until the write amplification (units programmed / units written) is steady. It is taken in windows of a quarter
     /// of the filled space. Steady are four windows in a row that differ, the least from the greatest, by less than
     /// `change_percent` of their mean; or, where single windows scatter because the drive has few blocks, a mean over
-    /// four windows that differs from the one over the four windows before by less than half of that.
+    /// four windows that differs from the one over the four windows before by less than half of that; and either only
+    /// once each lane has erased as many blocks as it has spare.
     SteadyState {
         /// Allowed difference; %.
         change_percent: f64,
-        /// At most so many times the filled space is written; then it is left as it is, and the result says so.
+        /// At most so many times the filled space is written, or the spare room where that is larger; then it is left
+        /// as it is, and the result says so.
         times_at_most: f64,
     },
 }
@@ -342,7 +346,7 @@ fn uniform(
     wanted: &Preconditioning,
     (filled, done): (u32, &mut Preconditioned),
 ) -> Result<(), Failure> {
-    let mut turnover = Turnover::begin(work.drive);
+    let turnover = Turnover::begin(work.drive);
     let die = match config {
         Some(config) => one_die::measure(work, config, seed, wanted, filled)?,
         None => None,
@@ -358,7 +362,7 @@ fn uniform(
     }
     done.past = Past::Uniform.name().to_owned();
     let rng = Rng::named(seed, "lab/precondition/overwrite");
-    let mut overwriting = Overwriting { work, rng, pace: wanted.pace, filled, done };
+    let mut overwriting = Overwriting { work, rng, pace: wanted.pace, filled, done, turnover };
     let agrees = match &die {
         Some(die) => overwriting.agrees_with(die.write_amplification, wanted)?,
         None => false,
@@ -366,7 +370,7 @@ fn uniform(
     if !agrees {
         overwriting.run(wanted.overwrite)?;
     }
-    let Overwriting { work, done, .. } = overwriting;
+    let Overwriting { work, done, mut turnover, .. } = overwriting;
     turnover.look(work.drive);
     done.turned_over = turnover.is_complete(work.drive);
     Ok(())
@@ -386,7 +390,8 @@ fn once_more(
     let mut done = Preconditioned::default();
     let rng = Rng::named(seed, "lab/precondition/once_more");
     let work = &mut Work { drive, stop, progress };
-    Overwriting { work, rng, pace: wanted.pace, filled, done: &mut done }.pass(moments, look)
+    let turnover = Turnover::begin(work.drive);
+    Overwriting { work, rng, pace: wanted.pace, filled, done: &mut done, turnover }.pass(moments, look)
 }
 
 impl Preconditioning {

@@ -1,5 +1,6 @@
 //! Random overwrites, for so long or until the write amplification is steady.
 
+use super::turnover::Turnover;
 use super::{Overwrite, Preconditioned, Preconditioning, Work};
 use crate::error::Failure;
 use crate::phase::Phase;
@@ -24,6 +25,8 @@ pub(super) struct Overwriting<'a, 'b> {
     pub pace: Pace,
     pub filled: u32,
     pub done: &'a mut Preconditioned,
+    /// Counts erases since before the drive was filled.
+    pub turnover: Turnover,
 }
 
 impl Overwriting<'_, '_> {
@@ -35,7 +38,10 @@ impl Overwriting<'_, '_> {
             Overwrite::SteadyState { change_percent, times_at_most } => {
                 self.done.steady = Some(false);
                 self.done.steady_way = Some("whole".to_owned());
-                self.windows(units(times_at_most), Some(change_percent / 100.0))
+                self.turnover.look(self.work.drive);
+                // A drive with more spare than data is turned over by its spare.
+                let spare = (self.turnover.spare_units as f64 * times_at_most).round() as u64;
+                self.windows(units(times_at_most).max(spare), Some(change_percent / 100.0))
             }
         }
     }
@@ -88,7 +94,10 @@ impl Overwriting<'_, '_> {
                 past.add(amplification);
                 self.done.write_amplification = past.last_pass();
             }
-            if spread.is_some_and(|allowed| past.is_steady(allowed)) {
+            // Windows agree on 1 as long as there are blocks that nothing was written to.
+            if spread.is_some_and(|allowed| past.is_steady(allowed))
+                && self.turnover.is_complete(self.work.drive)
+            {
                 self.done.steady = Some(true);
                 return Ok(());
             }

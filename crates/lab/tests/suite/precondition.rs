@@ -6,10 +6,11 @@ use common::{closed, generator, run, small_drive, try_run};
 use lab::experiment::prepare;
 use lab::precondition::PreconditionError;
 use lab::{
-    AgeSteps, EraseCounts, Failure, Overwrite, Phase, Preconditioning, RunSpec, SteadyWay, precondition,
+    AgeSteps, EraseCounts, Failure, Overwrite, Phase, Preconditioned, Preconditioning, RunSpec, SteadyWay,
+    precondition,
 };
 use ssd::sections::Superblock;
-use ssd::{Drive, DriveConfig, Pace};
+use ssd::{Drive, DriveConfig, Lanes, Pace};
 
 fn steady(fill_percent: f64) -> Preconditioning {
     let overwrite = Overwrite::SteadyState { change_percent: 2.0, times_at_most: 20.0 };
@@ -116,6 +117,79 @@ fn steady_state_is_bounded_and_says_when_it_was_not_reached() {
     let done = precondition(&mut drive, 1, &wanted, &mut |_| {}).unwrap();
     assert_eq!(done.steady, Some(false));
     assert_eq!(done.units_overwritten, (done.units_filled as f64 * 1.5).round() as u64);
+}
+
+/// Every block was programmed, cleaning has begun, and the word for it is right.
+fn is_turned_over(drive: &Drive, done: &Preconditioned, what: &str) {
+    assert_eq!((done.steady, done.turned_over), (Some(true), true), "{what}: {done:?}");
+    assert_eq!(done.state, "steady", "{what}");
+    let blocks = drive.blocks().table();
+    let virgin = blocks.iter().filter(|block| block.erases == 0 && block.programmed_units == 0).count();
+    assert_eq!(virgin, 0, "{what}: blocks that nothing was written to, of {}", blocks.len());
+    let Lanes { blocks, units, live_units, erases } = drive.blocks().lanes();
+    let data = live_units.div_ceil(erases.len() as u64 * u64::from(units));
+    let spare = u64::from(blocks) - data;
+    assert!(erases.iter().all(|&erases| erases >= spare), "{what}: {erases:?} of {spare}");
+}
+
+#[test]
+fn steady_is_said_once_every_block_was_programmed_and_cleaning_goes_round_whatever_the_spare() {
+    for percent in [3.0, 7.0, 28.0, 60.0, 99.0, 101.0, 150.0, 250.0, 400.0] {
+        let mut config = small_drive();
+        config.geometry.blocks_per_plane = 300;
+        config.drive.over_provisioning_percent = percent;
+        // A drive of which little is filled has as much spare.
+        for fill_percent in [100.0, 40.0] {
+            let mut drive = Drive::new(&config).unwrap();
+            let done = precondition(&mut drive, 1, &steady(fill_percent), &mut |_| {}).unwrap();
+            is_turned_over(&drive, &done, &format!("{percent} % spare, {fill_percent} % filled"));
+            // Where there is a lot of room, blocks are empty before they are cleaned.
+            let amplification = done.write_amplification.unwrap();
+            let moves = amplification > 1.0 || percent * 100.0 / fill_percent > 300.0;
+            assert!(moves, "{percent} %, {fill_percent} %: {done:?}");
+        }
+        // A generator's own writes, which are drawn.
+        let preconditioning = Preconditioning { past: lab::Past::Own, ..steady(100.0) };
+        let spec = RunSpec { preconditioning, executor: ssd::Executor::Functional, ..closed(1) };
+        let done = run(&config, &generator(100, "read_percent = 0"), &spec).preconditioning;
+        assert_eq!(
+            (done.past.as_str(), done.steady, done.turned_over),
+            ("own", Some(true), true),
+            "{done:?}"
+        );
+    }
+}
+
+/// One that may not be written for so long is no worse than it says.
+#[test]
+fn what_is_not_turned_over_is_not_steady() {
+    let mut config = small_drive();
+    config.drive.over_provisioning_percent = 400.0;
+    let overwrite = Overwrite::SteadyState { change_percent: 2.0, times_at_most: 1.0 };
+    let wanted = Preconditioning { overwrite, ..steady(100.0) };
+    let mut drive = Drive::new(&config).unwrap();
+    let done = precondition(&mut drive, 1, &wanted, &mut |_| {}).unwrap();
+    assert_eq!((done.steady, done.turned_over), (Some(false), false), "{done:?}");
+    assert_eq!(done.state, "not turned over");
+    let spare = f64::from(drive.logical_units()) * 4.0;
+    assert!((done.units_overwritten as f64 / spare - 1.0).abs() < 0.1, "once the spare room: {done:?}");
+}
+
+#[test]
+fn a_die_that_a_drive_is_laid_out_like_was_turned_over() {
+    let mut config = one_lane(150.0);
+    let g = &mut config.geometry;
+    (g.channels, g.chips_per_channel, g.blocks_per_plane) = (4, 2, 300);
+    config.buffer = ssd::host::buffer::none::Params::default().into();
+    let wanted = Preconditioning { steady_way: SteadyWay::OneDie, ..steady(100.0) };
+    let mut drive = Drive::new(&config).unwrap();
+    let (steps, stop) = (AgeSteps::default(), lab::Stop::default());
+    let done = prepare(&mut drive, &config, &wanted, &steps, &stop, &mut |_| {}).unwrap();
+    assert_eq!((done.state.as_str(), done.steady), ("laid out as if overwritten", Some(true)), "{done:?}");
+    let mut whole = Drive::new(&config).unwrap();
+    let long = precondition(&mut whole, 1, &steady(100.0), &mut |_| {}).unwrap();
+    let (a, b) = (long.write_amplification.unwrap(), done.write_amplification.unwrap());
+    assert!((b / a - 1.0).abs() < 0.02, "{a} the long way, {b} the short one");
 }
 
 #[test]
