@@ -233,7 +233,7 @@ impl EraseCount {
         let mean = ratio(wear.total as f64, f64::from(wear.blocks)).unwrap_or(0.0);
         let (min, max, total) = (wear.min, wear.max, wear.total);
         // What was there before is in all other counts.
-        let of_run = ratio(erases as f64, facts.config.geometry.blocks() as f64).unwrap_or(0.0);
+        let of_run = ratio(erases as f64, facts.config.used_blocks() as f64).unwrap_or(0.0);
         EraseCount { min, mean, of_run, max, total, blocks: wear.blocks, retired: wear.retired }
     }
 }
@@ -287,7 +287,7 @@ impl DriveSize {
     fn of(facts: &Facts<'_>) -> Self {
         DriveSize {
             logical_bytes: facts.config.logical_bytes(),
-            physical_bytes: facts.config.geometry.physical_bytes(),
+            physical_bytes: facts.config.used_bytes(),
             channels: facts.config.geometry.channels,
             dies: facts.config.geometry.dies(),
             table_bytes: facts.drive.reports().table_bytes().all as u64,

@@ -163,7 +163,7 @@ fn too_short(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     (result.bytes_written > 0).then_some(())?;
     let logical = result.drive.logical_bytes;
     let erased = result.flash.erases.sum();
-    let blocks = facts.config.geometry.blocks();
+    let blocks = facts.config.used_blocks();
     let before = &result.preconditioning;
     // One that was aged until steady and moves still has gone round all the same.
     let has_gone_round = before.steady.is_some_and(|steady| steady || before.turned_over);

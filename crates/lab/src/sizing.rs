@@ -83,6 +83,8 @@ pub fn like(named: &DriveConfig, footprint: u64, fixed: Fixed) -> Option<DriveCo
     let capacity = footprint.max(FOOTPRINT_BYTES_MIN).next_multiple_of(CAPACITY_STEP);
     let raw = (capacity as f64 * with_spare(named)) as u64;
     let mut shape = named.clone();
+    // All of a small drive is used: there are as many blocks as that takes.
+    shape.drive.raw_gib = 0.0;
     shape.drive.logical_gib = capacity as f64 / (1u64 << 30) as f64;
     let shapes = smaller(&shape, fixed);
     let fitting = shapes.iter().find(|shape| raw_bytes(shape) <= raw);
@@ -96,7 +98,7 @@ pub fn with_spare(config: &DriveConfig) -> f64 {
     config.physical_units() as f64 / config.logical_units().max(1) as f64
 }
 
-/// Bytes of all chips.
+/// Bytes of the flash that is used.
 pub fn raw_bytes(config: &DriveConfig) -> u64 {
     config.physical_units().saturating_mul(u64::from(config.unit_bytes()))
 }
@@ -250,6 +252,17 @@ mod tests {
             }
         }
         assert_eq!(like(&preset("rhs"), 128 << 20, Fixed::default()), None, "its spare would be half of it");
+    }
+
+    #[test]
+    fn a_named_drive_that_uses_some_of_its_flash_keeps_the_spare_of_what_it_uses() {
+        let mut preset = preset("tlc");
+        let all = preset.used_bytes() as f64 / (1u64 << 30) as f64;
+        (preset.drive.raw_gib, preset.drive.logical_gib) = (0.75 * all, 0.5 * all);
+        assert!((with_spare(&preset) - 1.5).abs() < 0.01);
+        let found = like(&preset, 700 << 20, Fixed::default()).unwrap();
+        assert_eq!((found.drive.raw_gib, found.logical_bytes()), (0.0, 700 << 20));
+        assert!((with_spare(&found) - with_spare(&preset)).abs() < 0.011, "{}", with_spare(&found));
     }
 
     #[test]

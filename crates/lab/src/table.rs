@@ -409,8 +409,9 @@ fn stalls(stalls: &Stalls) -> String {
 /// the latter.
 fn firmware_blocks(result: &RunResult) -> &'static str {
     let number = |key: &str| result.config.get(&format!("nand.geometry.{key}")).and_then(Value::as_u64);
-    let keys = ["channels", "chips_per_channel", "dies_per_chip", "planes_per_die", "blocks_per_plane"];
-    let of_chips = keys.into_iter().map(number).try_fold(1, |all, number| Some(all * number?));
+    let mut block = ["wordlines_per_block", "bits_per_cell", "page_bytes"].into_iter().map(number);
+    let block_bytes = block.try_fold(1, |all, number| Some(all * number?)).filter(|bytes| *bytes > 0);
+    let of_chips = block_bytes.map(|bytes| result.drive.physical_bytes / bytes);
     // Some blocks of chips may be bad; a superblock is made of two or more.
     let is_larger = of_chips.is_some_and(|blocks: u64| 2 * blocks > 3 * u64::from(result.erase_count.blocks));
     if is_larger { "superblocks" } else { "blocks" }

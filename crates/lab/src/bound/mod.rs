@@ -77,7 +77,7 @@ impl Ground {
             groups.push((held * wordline_units, reads));
         }
         Some(Ground {
-            blocks: config.geometry.blocks() as f64,
+            blocks: config.used_blocks() as f64,
             page_units: units_per_page,
             wordline_units,
             groups,

@@ -48,7 +48,7 @@ pub const DEFAULT_DRIVE: &str = "client_tlc";
 const CHIP_KEYS: &[&str] = &["preset", "nand.part", "nand.geometry."];
 
 /// Keys by which the user says how large the drive is; with one of them it is not sized.
-const CAPACITY_KEYS: &[&str] = &["nand.geometry.blocks_per_plane", "drive.logical_gib"];
+const CAPACITY_KEYS: &[&str] = &["nand.geometry.blocks_per_plane", "drive.raw_gib", "drive.logical_gib"];
 
 /// A configuration file, read.
 #[derive(Clone)]

@@ -42,7 +42,7 @@ impl Plan {
             if let Some(origin) = origins.get("run.size").filter(|_| run.size != SizeChoice::Auto) {
                 let message = format!(
                     "{origin}: run.size\n    found:   {}, and a capacity of your own, or nothing to run\n    \
-                     allowed: a workload, without drive.logical_gib or nand.geometry.blocks_per_plane",
+                     allowed: a workload, without drive.raw_gib, drive.logical_gib or nand.geometry.blocks_per_plane",
                     run.size.name()
                 );
                 return Err(JobError::new(message));

@@ -91,6 +91,9 @@ fn named(job: &Job, wanted: &DriveConfig, footprint: u64, fixed: Fixed) -> Resul
     };
     let mut sized = described(job, wanted, &config, (Need::Footprint(footprint), SizeChoice::Footprint));
     sized.toml.push_str(&format!("[drive]\nlogical_gib = {:?}\n", config.drive.logical_gib));
+    if wanted.drive.raw_gib > 0.0 {
+        sized.toml.push_str("raw_gib = 0.0\n");
+    }
     let percent = |of: &DriveConfig| 100.0 * (with_spare(of) - 1.0);
     let (has, had) = (percent(&config), percent(wanted));
     sized

@@ -120,6 +120,7 @@ fn one_die(drive: &Drive, config: &DriveConfig) -> DriveConfig {
     let g = &mut die.geometry;
     (g.channels, g.chips_per_channel, g.dies_per_chip) = (1, 1, 1);
     g.blocks_per_plane = drive.blocks().lanes().blocks;
+    die.drive.raw_gib = 0.0;
     die.reliability = Reliability::default();
     die.errors.model = ErrorModel::None;
     die.read_reclaim = read_reclaim::Config::default();

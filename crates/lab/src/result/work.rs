@@ -261,7 +261,7 @@ pub struct Utilisation {
 pub struct DriveSize {
     /// Capacity that the host sees, in bytes.
     pub logical_bytes: u64,
-    /// Bytes of all chips.
+    /// Bytes of the flash that the firmware uses.
     pub physical_bytes: u64,
     /// Number of channels.
     pub channels: u32,

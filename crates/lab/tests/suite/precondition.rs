@@ -160,6 +160,23 @@ fn steady_is_said_once_every_block_was_programmed_and_cleaning_goes_round_whatev
     }
 }
 
+/// What is not used is no spare room, and no part of what is told of the drive.
+#[test]
+fn spare_room_is_that_of_the_flash_that_is_used() {
+    let mut all = small_drive();
+    all.geometry.blocks_per_plane = 150;
+    let mut some = all.clone();
+    some.drive.raw_gib = all.used_bytes() as f64 / f64::from(1 << 30);
+    some.geometry.blocks_per_plane = 220;
+    let spec = RunSpec { preconditioning: steady(100.0), ..closed(8) };
+    let [all, some] = [all, some].map(|config| run(&config, &generator(20_000, "read_percent = 0"), &spec));
+    assert_eq!(some.preconditioning.spare, all.preconditioning.spare);
+    assert_eq!(some.drive.physical_bytes, all.drive.physical_bytes);
+    assert_eq!(some.erase_count, all.erase_count);
+    assert_eq!(some.write_amplification, all.write_amplification);
+    assert_eq!(some.remarks, all.remarks);
+}
+
 /// One that may not be written for so long is no worse than it says.
 #[test]
 fn what_is_not_turned_over_is_not_steady() {

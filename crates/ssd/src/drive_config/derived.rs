@@ -54,7 +54,7 @@ impl DriveConfig {
 
     /// Mapping units that data can fill.
     pub fn data_units(&self) -> u64 {
-        self.units_of_pages(self.geometry.blocks().saturating_mul(self.data_pages_per_block().into()))
+        self.units_of_pages(self.used_blocks().saturating_mul(self.data_pages_per_block().into()))
     }
 
     /// Slots of host data in DRAM.
@@ -99,7 +99,7 @@ impl DriveConfig {
             logical_units: self.logical_units(),
             physical_units: self.physical_units(),
             lanes: self.lanes(),
-            blocks_per_lane: self.geometry.blocks_per_plane,
+            blocks_per_lane: self.used_blocks_per_plane(),
             units_per_block: self.data_units_per_block() as u32,
         }
     }
@@ -123,11 +123,12 @@ impl DriveConfig {
 
     /// Blocks (or superblocks) that each lane needs beside its data: open ones, the reserve, one to clean into, those
     /// that dead units beyond the reach of cleaning may take up, the cache's, and those expected to be bad from the
-    /// factory.
+    /// factory that no unused block stands in for.
     pub fn spare_blocks_needed_per_lane(&self) -> u64 {
-        let blocks = self.geometry.blocks_per_plane;
-        let bad = f64::from(blocks) * self.reliability.factory_bad_ppm / 1e6;
-        self.spare_blocks_to_work_per_lane(blocks) + bad.ceil() as u64
+        let (blocks, all) = (self.used_blocks_per_plane(), self.geometry.blocks_per_plane);
+        let bad = f64::from(all) * self.reliability.factory_bad_ppm / 1e6;
+        let lacking = (bad.ceil() as u64).saturating_sub(u64::from(all - blocks));
+        self.spare_blocks_to_work_per_lane(blocks) + lacking
     }
 
     /// The same for a lane with so many good blocks.

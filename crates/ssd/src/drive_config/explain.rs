@@ -95,6 +95,12 @@ impl Resolved {
                 "Wordlines x bits per cell.",
             ),
             ("physical_gib", gib(geometry.physical_bytes()), "GiB", "Data capacity of all blocks."),
+            (
+                "used_gib",
+                gib(config.used_bytes()),
+                "GiB",
+                "Data capacity of the blocks that the firmware uses (drive.raw_gib).",
+            ),
             ("logical_gib", gib(config.logical_bytes()), "GiB", "Capacity that the host sees."),
             ("unit_bytes", config.unit_bytes().to_string(), "bytes", "Size of a mapping unit."),
             ("logical_units", logical.to_string(), "units", "Mapping units that the host sees."),
@@ -102,7 +108,7 @@ impl Resolved {
                 "over_provisioning_effective_percent",
                 round(spare * 100.0),
                 "%",
-                "(physical - logical) / logical, after rounding to whole units.",
+                "(used - logical) / logical, after rounding to whole units.",
             ),
             (
                 "lanes",
@@ -118,7 +124,7 @@ impl Resolved {
             ),
             (
                 "spare_blocks_per_lane",
-                u64::from(geometry.blocks_per_plane)
+                u64::from(config.used_blocks_per_plane())
                     .saturating_sub(config.data_blocks_per_lane())
                     .to_string(),
                 if config.lane_span() > 1 { "superblocks" } else { "blocks" },

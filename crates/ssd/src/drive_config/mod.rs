@@ -10,12 +10,14 @@
 //! assert_eq!(resolved.origin("nand.timing.t_read_us").unwrap().to_string(), "my.toml:3");
 //! ```
 
+mod conflicts;
 mod derived;
 mod document;
 mod explain;
 mod places;
 mod resolve;
 mod validate;
+mod validate_capacity;
 mod validate_cells;
 mod validate_sanitize;
 

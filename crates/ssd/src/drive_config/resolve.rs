@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::DriveConfig;
+use super::conflicts::Conflicts;
 use super::document::{Document, elsewhere};
 use super::places::Places;
 use crate::config::layer::{Entry, apply_table};
@@ -335,9 +336,28 @@ impl Resolver {
         self.errors.push(error);
     }
 
+    /// Where both the flash that is used and the logical capacity are set, over-provisioning follows: a preset's counts
+    /// no more, and one that somebody else has set must agree.
+    fn settle_spare(&mut self) -> Vec<ConfigError> {
+        const SPARE: &str = "drive.over_provisioning_percent";
+        let mut conflicts = Conflicts(Vec::new());
+        let Some(follows) = self.config.spare_that_follows() else { return conflicts.0 };
+        let is_own = |origin: &Origin| !origin.source.starts_with("preset ");
+        if self.provenance.get(SPARE).is_some_and(is_own) {
+            self.config.check_spare_set(&mut conflicts);
+            return conflicts.0;
+        }
+        if let Some(origin) = self.provenance.get("drive.raw_gib").cloned() {
+            self.provenance.insert(SPARE.to_owned(), origin);
+            self.config.drive.over_provisioning_percent = follows;
+        }
+        conflicts.0
+    }
+
     fn finish(mut self) -> Result<Resolved, ConfigErrors> {
         if !self.unreadable {
-            let conflicts = self.config.validate().err().map_or_else(Vec::new, |errors| errors.0);
+            let mut conflicts = self.settle_spare();
+            conflicts.extend(self.config.validate().err().map_or_else(Vec::new, |errors| errors.0));
             for mut conflict in conflicts {
                 for key in &mut conflict.keys {
                     key.origin = self.provenance.get(&key.key).cloned();

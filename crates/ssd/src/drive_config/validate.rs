@@ -1,15 +1,16 @@
 //! Checks of values against each other.
 
 use super::DriveConfig;
+use super::conflicts::{Conflicts, show_gib, show_gib_up};
 use crate::config::member::Misfit;
 use crate::config::value::show_f64;
-use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem, Table};
+use crate::config::{ConfigError, ConfigErrors, KeyAt, Table};
 use crate::flash::op::UNITS_AT_MOST;
 use crate::flash::preemption;
 use crate::ftl::{page_class, read_reclaim, sanitize, slc_cache, stream};
 use crate::nand::gray;
 use crate::sections::{
-    ErrorModel, GIB, Issue, MAX_UNITS, MovesOfFirst, Placement, PriorityOrder, SchedulingOrder, Superblock,
+    ErrorModel, Issue, MAX_UNITS, MovesOfFirst, Placement, PriorityOrder, SchedulingOrder, Superblock,
 };
 use crate::units::SECTOR_BYTES;
 
@@ -333,34 +334,6 @@ impl DriveConfig {
         }
     }
 
-    /// Do addresses fit, and does the logical space fit on the drive?
-    fn check_capacity(&self, conflicts: &mut Conflicts) -> bool {
-        const KEYS: [&str; 3] =
-            ["nand.geometry.blocks_per_plane", "drive.logical_gib", "drive.over_provisioning_percent"];
-        let physical = self.physical_units();
-        if physical > MAX_UNITS {
-            let found = format!("{physical} mapping units of {} bytes", self.unit_bytes());
-            let allowed = format!("at most {MAX_UNITS} (fewer blocks, or ftl.mapping.unit = \"page\")");
-            conflicts.add(&[KEYS[0], "ftl.mapping.unit"], found, &allowed);
-            return false;
-        }
-        let logical = self.logical_units();
-        let gib = |units: u64| show_gib(units.saturating_mul(u64::from(self.unit_bytes())));
-        if logical == 0 {
-            let found = "no mapping unit left for the host".to_owned();
-            conflicts.add(&[KEYS[1], KEYS[2], KEYS[0]], found, &format!("up to {} GiB", gib(physical)));
-            return false;
-        }
-        if logical > physical {
-            let found = format!("{} GiB logical on {} GiB physical", gib(logical), gib(physical));
-            let allowed =
-                format!("less than the physical {} GiB; 0 derives it from over-provisioning", gib(physical));
-            conflicts.add(&[KEYS[1], KEYS[0]], found, &allowed);
-            return false;
-        }
-        true
-    }
-
     /// Can blocks wait for their erase until they are opened, if they are to?
     fn check_lazy_erase(&self, conflicts: &mut Conflicts) {
         const LAZY: &str = "ftl.cleaning.lazy_erase";
@@ -368,7 +341,7 @@ impl DriveConfig {
             return;
         }
         let lanes = u64::from(self.lanes());
-        let blocks = u64::from(self.geometry.blocks_per_plane);
+        let blocks = u64::from(self.used_blocks_per_plane());
         let spare = blocks.saturating_sub(self.data_blocks_per_lane()) * lanes;
         if spare < lanes {
             let found = format!("true, with {spare} spare blocks in {lanes} lanes");
@@ -386,7 +359,7 @@ impl DriveConfig {
 
     /// Has each lane enough blocks beside its data for cleaning to go on?
     fn check_spare(&self, conflicts: &mut Conflicts) {
-        let blocks = u64::from(self.geometry.blocks_per_plane);
+        let blocks = u64::from(self.used_blocks_per_plane());
         let (data, needed) = (self.data_blocks_per_lane(), self.spare_blocks_needed_per_lane());
         if data + needed <= blocks {
             return;
@@ -403,7 +376,7 @@ impl DriveConfig {
                 "{fewer}ftl.slc_cache.policy = \"none\"; or {}",
                 self.remedies(blocks, needed).join(", or ")
             );
-            let keys = ["ftl.slc_cache.policy", "nand.geometry.blocks_per_plane"];
+            let keys = ["ftl.slc_cache.policy", self.flash_key()];
             conflicts.add(&keys, found, &allowed);
             return;
         }
@@ -418,11 +391,11 @@ impl DriveConfig {
             self.open_blocks_per_lane(),
             self.cleaning.reserve_blocks
         );
-        let stray = self.stray_blocks_per_lane(self.geometry.blocks_per_plane);
+        let stray = self.stray_blocks_per_lane(self.used_blocks_per_plane());
         if stray > 0 {
             allowed.push_str(&format!(", {stray} for partly dead pages"));
         }
-        let bad = needed - self.spare_blocks_to_work_per_lane(self.geometry.blocks_per_plane);
+        let bad = needed - self.spare_blocks_to_work_per_lane(self.used_blocks_per_plane());
         allowed.push_str(&if bad > 0 { format!(", {bad} bad from the factory)") } else { ")".to_owned() });
         allowed.push_str(&format!("; {}", self.remedies(blocks, needed).join(", or ")));
         let space = if self.drive.logical_gib > 0.0 {
@@ -433,11 +406,36 @@ impl DriveConfig {
         let keys = [
             space,
             "ftl.stream.policy",
-            "nand.geometry.blocks_per_plane",
+            self.flash_key(),
             "ftl.allocation.superblock",
             "ftl.cleaning.reserve_blocks",
         ];
         conflicts.add(&keys, found, &allowed);
+    }
+
+    /// The smallest number of blocks in each plane that is enough for the data and for cleaning, if there is one.
+    fn blocks_enough(&self) -> Option<u32> {
+        let enough = |blocks: u32| {
+            let larger = self.with_used_blocks(blocks);
+            larger.physical_units() <= MAX_UNITS
+                && larger.data_blocks_per_lane() + larger.spare_blocks_needed_per_lane() <= u64::from(blocks)
+        };
+        let is_limited = self.drive.raw_gib > 0.0;
+        let most = if is_limited { self.geometry.blocks_per_plane } else { 1 << 22 };
+        // Enough blocks stay enough when there are more: the smallest number by doubling, then halving.
+        let mut high = self.used_blocks_per_plane();
+        while high < most && !enough(high) {
+            high = if is_limited { (high * 2).min(most) } else { high * 2 };
+        }
+        if !enough(high) {
+            return None;
+        }
+        let mut low = self.used_blocks_per_plane();
+        while low + 1 < high {
+            let middle = low + (high - low) / 2;
+            if enough(middle) { high = middle } else { low = middle }
+        }
+        Some(high)
     }
 
     /// Changes of one key that give each lane the spare blocks it needs.
@@ -463,45 +461,17 @@ impl DriveConfig {
                 ));
             }
         }
-        let enough = |blocks_per_plane: u32| {
-            let mut larger = self.clone();
-            larger.geometry.blocks_per_plane = blocks_per_plane;
-            larger.physical_units() <= MAX_UNITS
-                && larger.data_blocks_per_lane() + larger.spare_blocks_needed_per_lane()
-                    <= u64::from(blocks_per_plane)
-        };
-        // Enough blocks stay enough when there are more: the smallest number by doubling, then halving.
-        let mut high = self.geometry.blocks_per_plane;
-        while high < 1 << 22 && !enough(high) {
-            high *= 2;
-        }
-        if enough(high) {
-            let mut low = self.geometry.blocks_per_plane;
-            while low + 1 < high {
-                let middle = low + (high - low) / 2;
-                if enough(middle) { high = middle } else { low = middle }
-            }
-            remedies.push(format!("blocks_per_plane at least {high}"));
+        if let Some(blocks) = self.blocks_enough() {
+            let bytes = self.with_used_blocks(blocks).used_bytes();
+            remedies.push(match (self.drive.raw_gib > 0.0, blocks == self.geometry.blocks_per_plane) {
+                (true, true) => "raw_gib = 0 for all the flash".to_owned(),
+                (true, false) => format!("raw_gib at least {}", show_gib_up(bytes)),
+                (false, _) => format!("blocks_per_plane at least {blocks}"),
+            });
         }
         if remedies.is_empty() {
             remedies.push("more over-provisioning".to_owned());
         }
         remedies
-    }
-}
-
-/// Bytes in GiB, to a thousandth.
-fn show_gib(bytes: u64) -> String {
-    show_f64((bytes as f64 / GIB * 1000.0).floor() / 1000.0)
-}
-
-/// Conflicts found so far.
-pub(super) struct Conflicts(pub(super) Vec<ConfigError>);
-
-impl Conflicts {
-    pub(super) fn add(&mut self, keys: &[&str], found: String, allowed: &str) {
-        let keys = keys.iter().map(|key| KeyAt { key: (*key).to_owned(), origin: None }).collect();
-        let problem = Problem::Conflict { found, allowed: allowed.to_owned() };
-        self.0.push(ConfigError { keys, origin: None, problem });
     }
 }

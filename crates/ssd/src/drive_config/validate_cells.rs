@@ -1,7 +1,7 @@
 //! Checks of cells that age: are their constants possible, and do they go with the rest of the drive?
 
 use super::DriveConfig;
-use super::validate::Conflicts;
+use super::conflicts::Conflicts;
 use crate::config::member::Misfit;
 use crate::config::{ConfigErrors, presets};
 use crate::flash::{PROGRAM_MODES, read_voltage};

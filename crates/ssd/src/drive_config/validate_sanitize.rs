@@ -1,7 +1,7 @@
 //! Checks of locks against the chips that are to have them.
 
 use super::DriveConfig;
-use super::validate::Conflicts;
+use super::conflicts::Conflicts;
 use crate::ftl::sanitize;
 use crate::nand::Sanitizing;
 use crate::nand::cell::lock::BLOCK_LOCK_US;
@@ -94,7 +94,7 @@ impl DriveConfig {
     /// Is there time to lock every page again before the next are due?
     fn check_relocks(&self, conflicts: &mut Conflicts, relock_ns: u64) {
         let g = &self.geometry;
-        let blocks = f64::from(g.planes_per_die) * f64::from(g.blocks_per_plane);
+        let blocks = f64::from(g.planes_per_die) * f64::from(self.used_blocks_per_plane());
         let round_ms = blocks * f64::from(g.pages_per_block()) * self.timing.t_page_lock_us / 1e3;
         let relock_ms = relock_ns as f64 / 1e6;
         if relock_ns > 0 && relock_ms < 2.0 * round_ms {

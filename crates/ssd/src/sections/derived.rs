@@ -28,9 +28,29 @@ impl Sections {
         self.geometry.page_bytes / self.units_per_page() * self.pages_per_unit()
     }
 
-    /// Mapping units that fit on the drive physically.
+    /// Blocks of each plane that the firmware uses (`drive.raw_gib`), to the nearest block.
+    pub fn used_blocks_per_plane(&self) -> u32 {
+        let (g, raw) = (&self.geometry, self.drive.raw_gib * GIB);
+        if raw <= 0.0 {
+            return g.blocks_per_plane;
+        }
+        let row = f64::from(g.planes()) * f64::from(g.pages_per_block()) * f64::from(g.page_bytes);
+        ((raw / row).round() as u32).clamp(1, g.blocks_per_plane)
+    }
+
+    /// Blocks of the drive that the firmware uses.
+    pub fn used_blocks(&self) -> u64 {
+        u64::from(self.geometry.planes()) * u64::from(self.used_blocks_per_plane())
+    }
+
+    /// Data bytes of the blocks that the firmware uses.
+    pub fn used_bytes(&self) -> u64 {
+        self.used_blocks().saturating_mul(self.geometry.block_bytes())
+    }
+
+    /// Mapping units that fit in the blocks that the firmware uses.
     pub fn physical_units(&self) -> u64 {
-        self.units_of_pages(self.geometry.physical_pages())
+        self.units_of_pages(self.used_blocks().saturating_mul(self.geometry.pages_per_block().into()))
     }
 
     /// Mapping units that fit on so many pages of the chips.

@@ -249,6 +249,11 @@ impl Geometry {
         self.blocks().saturating_mul(u64::from(self.pages_per_block()))
     }
 
+    /// Data bytes of a block.
+    pub fn block_bytes(&self) -> u64 {
+        u64::from(self.pages_per_block()) * u64::from(self.page_bytes)
+    }
+
     /// Data bytes of the drive.
     pub fn physical_bytes(&self) -> u64 {
         self.physical_pages().saturating_mul(u64::from(self.page_bytes))

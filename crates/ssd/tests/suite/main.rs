@@ -34,3 +34,4 @@ mod streams;
 mod support;
 mod tampered;
 mod timelines;
+mod used_flash;

@@ -34,7 +34,10 @@ fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
     faulty.reliability.factory_bad_ppm = 20_000.0;
     let placed = [with_habits(with_policy("buffer", "none")), with_habits(small())];
     let policies = with_every_policy().map(|(_, cfg)| cfg);
-    for cfg in [small(), faulty].into_iter().chain(placed).chain(policies) {
+    let mut some = small();
+    some.drive.raw_gib = some.used_bytes() as f64 / f64::from(1 << 30);
+    some.geometry.blocks_per_plane += 5;
+    for cfg in [small(), faulty, some].into_iter().chain(placed).chain(policies) {
         for executor in [Executor::Timed, Executor::Functional] {
             let mut drive = Drive::new(&cfg).unwrap();
             drive.set_executor(executor);

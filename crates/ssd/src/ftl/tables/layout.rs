@@ -24,7 +24,7 @@ pub struct Layout {
     pub planes_per_die: u32,
     /// Lanes of the drive.
     pub lanes: u32,
-    /// Blocks of each lane that the factory left good: the least over the lane's planes.
+    /// Blocks of each lane, of those that the factory left good as many as are used: the least over the lane's planes.
     pub blocks_per_lane: u32,
     /// Planes a block is striped over.
     pub span: u32,
@@ -119,6 +119,7 @@ impl Layout {
                 (0..g.blocks_per_plane)
                     .map(|b| physical(plane, b))
                     .filter(|&b| !chip.is_factory_bad(b))
+                    .take(cfg.used_blocks_per_plane() as usize)
                     .collect()
             })
             .collect();

@@ -49,6 +49,26 @@ fn all_errors_are_told_at_once_in_order() {
 }
 
 #[test]
+fn over_provisioning_follows_where_flash_and_capacity_are_set() {
+    let spare = |text: &str| accepted(text).config.drive.over_provisioning_percent;
+    let both = "[drive]\nraw_gib = 30\nlogical_gib = 20\n";
+    assert_eq!(spare(both), 50.0);
+    assert_eq!(spare(&format!("preset = \"tlc\"\n{both}")), 50.0, "a preset's counts no more");
+    assert_eq!(spare(&format!("{both}over_provisioning_percent = 50.05")), 50.05, "one that agrees");
+    assert_eq!(spare("[drive]\nraw_gib = 30\n"), 7.0);
+    assert_eq!(spare("[drive]\nlogical_gib = 20\n"), 7.0, "as it was");
+    // Written out in full, it agrees with itself.
+    let resolved = accepted(&format!("preset = \"tlc\"\n{both}"));
+    assert_eq!(accepted(&resolved.to_toml()).config, resolved.config);
+    let layers = [Layer::file("my.toml", both), Layer::set("drive.over_provisioning_percent=28").unwrap()];
+    let error = resolve(&layers, &[]).unwrap_err().to_string();
+    assert_has(&error, &["--set drive.over_provisioning_percent=28", "raw_gib (my.toml:2)", "50 %"]);
+    // Without a capacity it says what the host sees of the flash that is used.
+    let config = accepted("[drive]\nraw_gib = 30\nover_provisioning_percent = 50").config;
+    assert!((config.logical_bytes() as f64 / config.used_bytes() as f64 * 1.5 - 1.0).abs() < 1e-6);
+}
+
+#[test]
 fn a_suggested_remedy_works() {
     let base = "preset = \"m64\"\n[nand.geometry]\nblocks_per_plane = 40\n";
     for space in ["over_provisioning_percent = 5", "logical_gib = 9.6"] {

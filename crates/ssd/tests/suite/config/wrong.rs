@@ -222,6 +222,47 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[drive]\nraw_gib = 97",
+        &[
+            "my.toml:2: drive.raw_gib: impossible",
+            "97 GiB, of 96 GiB of flash",
+            "at most 96 GiB, 0 for all of it",
+            "nand.geometry.blocks_per_plane",
+        ],
+    ),
+    (
+        "[drive]\nraw_gib = 40\nlogical_gib = 41",
+        &[
+            "my.toml:3: drive.logical_gib: impossible",
+            "41 GiB logical on 40.125 GiB used",
+            "raw_gib (my.toml:2)",
+        ],
+    ),
+    (
+        "[drive]\nraw_gib = 40\nlogical_gib = 39.9",
+        &[
+            "my.toml:3: drive.logical_gib: impossible",
+            "at least 4 spare superblocks",
+            "logical_gib at most 38.625, or raw_gib at least 41.625",
+            "drive.raw_gib (my.toml:2)",
+        ],
+    ),
+    (
+        "[drive]\nraw_gib = 95.9\nlogical_gib = 95.8",
+        &["my.toml:3: drive.logical_gib: impossible", "logical_gib at most 94.5\n"],
+    ),
+    (
+        "[drive]\nraw_gib = 30\nlogical_gib = 20\nover_provisioning_percent = 28",
+        &[
+            "my.toml:4: drive.over_provisioning_percent: impossible",
+            "28 %, with 30 GiB of flash for 20 GiB, which leave 50 %",
+            "allowed: 50 %, or no more than two of the three keys",
+            "drive.raw_gib (my.toml:2)",
+            "drive.logical_gib (my.toml:3)",
+        ],
+    ),
+    ("[drive]\nraw_gb = 30", &["my.toml:2: drive.raw_gb: no such key", "mean raw_gib?"]),
+    (
         "[drive]\nlogical_gib = 0.000001",
         &["my.toml:2: drive.logical_gib: impossible", "no mapping unit left", "96 GiB"],
     ),

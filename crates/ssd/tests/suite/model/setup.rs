@@ -36,6 +36,7 @@ pub fn random_config(rng: &mut Rng) -> DriveConfig {
         random_faults(&mut cfg, rng);
         random_dealing(&mut cfg);
         random_stops(&mut cfg);
+        random_unused(&mut cfg);
         cfg.cleaning.lazy_erase = Rng::named(cfg.drive.seed, "model/lazy_erase").below(3) == 0;
         cfg.cleaning.paces_host = cfg.allocation.placement == Placement::Dynamic
             && Rng::named(cfg.drive.seed, "model/paces_host").below(3) == 0;
@@ -76,6 +77,15 @@ fn random_geometry(cfg: &mut DriveConfig, rng: &mut Rng) {
     let orders: Vec<_> =
         ["cwdp", "pdwc", "pcwd", "dpcw", "wdpc", "cpwd"].map(AllocationOrder::from_name).to_vec();
     cfg.allocation.order = pick(rng, &orders).unwrap();
+}
+
+/// One drive in four has blocks that its firmware does not use. Draws of its own.
+fn random_unused(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/unused");
+    if rng.below(4) == 0 {
+        cfg.drive.raw_gib = cfg.used_bytes() as f64 / f64::from(1 << 30);
+        cfg.geometry.blocks_per_plane += 1 + rng.below(5);
+    }
 }
 
 /// A policy of a family and its parameters: values for keys that the model knows, drawn where a policy has them; what
