@@ -143,7 +143,10 @@ impl FlashWork {
 impl Together {
     fn of(stats: &Stats, kind: OpKind) -> Self {
         let together = |of: fn(Cause) -> bool| stats.flash.together(kind, of);
-        Together { host: together(Cause::is_for_host), moves: together(|cause| !cause.is_for_host()) }
+        Together {
+            host: together(Cause::is_for_host),
+            moves: together(|cause| !cause.is_for_host() && cause != Cause::Parity),
+        }
     }
 }
 
@@ -167,6 +170,7 @@ impl FtlWork {
             host_units: counts.host_units,
             moved_units: By::new(|cause: Cause| counts.moved_units[cause.index()]),
             padded_units: counts.padded_units.iter().sum(),
+            parity_units: counts.parity_units,
             padded_units_by_cause: By::new(|cause: Cause| counts.padded_units[cause.index()]),
             trimmed_units: counts.trimmed_units,
             lost_units: counts.lost_units,

@@ -33,7 +33,8 @@ fn sustained(config: &DriveConfig) -> f64 {
     let times = &config.timing.t_program_us;
     let program_s = times.iter().sum::<f64>() / times.len().max(1) as f64 / 1e6;
     let programmed = f64::from(g.dies()) * f64::from(g.planes_per_die) * f64::from(g.page_bytes) / program_s;
-    let spare = config.physical_units() as f64 / config.logical_units().max(1) as f64 - 1.0;
+    let parity = 1.0 + config.redundancy.parity_percent / 100.0;
+    let spare = config.physical_units() as f64 / parity / config.logical_units().max(1) as f64 - 1.0;
     programmed * spare / (1.0 + spare)
 }
 

@@ -250,7 +250,8 @@ fn pace_name(pace: Pace) -> &'static str {
 /// Units programmed so far, by the host and by moves, places left empty included.
 fn units_programmed(drive: &Drive) -> u64 {
     let counts = drive.stats().ftl;
-    counts.host_units + counts.moved_units.iter().sum::<u64>() + counts.padded_units.iter().sum::<u64>()
+    let moved = counts.moved_units.iter().sum::<u64>();
+    counts.host_units + moved + counts.padded_units.iter().sum::<u64>() + counts.parity_units
 }
 
 /// Ages a drive. Counters are not reset. Without its configuration the whole drive is overwritten until it is steady,

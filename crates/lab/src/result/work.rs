@@ -73,6 +73,9 @@ pub struct FtlWork {
     /// The same, by what the page was programmed for.
     #[serde(default)]
     pub padded_units_by_cause: By<Cause, u64>,
+    /// Unit slots that parity across dies took (`ftl.parity_percent`).
+    #[serde(default)]
+    pub parity_units: u64,
     /// Mapping units trimmed.
     pub trimmed_units: u64,
     /// Mapping units whose page could not be corrected when it was read or moved. Reading them ends

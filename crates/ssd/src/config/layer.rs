@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
 
 use super::error::{ConfigError, ConfigErrors, KeyAt, Origin, Problem};
 use super::shown::ERRORS_MAX;
@@ -185,15 +186,19 @@ impl<'a> Reader<'a> {
     /// Takes the keys of a section as they are; whether they exist is known when they are applied.
     pub(crate) fn entries(&mut self, section: &str, table: &DeTable<'_>) {
         for (key, value) in table {
-            let place = key.span().start;
-            self.entries.push(Entry {
-                section: section.to_owned(),
-                key: key.get_ref().to_string(),
-                value: to_value(value.get_ref()),
-                origin: self.origin(place),
-                place,
-            });
+            self.entry(section, key, value);
         }
+    }
+
+    pub(crate) fn entry(&mut self, section: &str, key: &Spanned<DeString<'_>>, value: &Spanned<DeValue<'_>>) {
+        let place = key.span().start;
+        self.entries.push(Entry {
+            section: section.to_owned(),
+            key: key.get_ref().to_string(),
+            value: to_value(value.get_ref()),
+            origin: self.origin(place),
+            place,
+        });
     }
 
     pub(crate) fn not_a_section(&mut self, path: &str, byte: usize, found: &DeValue<'_>) {

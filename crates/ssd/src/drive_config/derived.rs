@@ -5,6 +5,7 @@ use super::DriveConfig;
 use crate::config::Table;
 use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
+use crate::ftl::tables::parity::Parity;
 use crate::ftl::{page_class, read_reclaim, sanitize, slc_cache};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
@@ -54,7 +55,14 @@ impl DriveConfig {
 
     /// Mapping units that data can fill.
     pub fn data_units(&self) -> u64 {
-        self.units_of_pages(self.used_blocks().saturating_mul(self.data_pages_per_block().into()))
+        let lanes = u64::from(self.lanes()) * u64::from(self.used_blocks_per_plane());
+        lanes.saturating_mul(self.data_units_per_block())
+    }
+
+    /// Which pages of a block, or superblock, hold parity.
+    pub(super) fn parity(&self) -> Parity {
+        let pages = self.data_pages_per_block().saturating_mul(self.lane_span()) / self.pages_per_unit();
+        Parity::new(self.parity_share_q32(), pages, self.pages_per_row())
     }
 
     /// Slots of host data in DRAM.
@@ -78,9 +86,9 @@ impl DriveConfig {
         page_class::Policy::build(&self.page_class).queue_units(self.data_units_per_block()) as u32
     }
 
-    /// Mapping units that data fills in a block, or superblock.
+    /// Mapping units that data fills in a block, or superblock, without what lies among it as parity.
     fn data_units_per_block(&self) -> u64 {
-        self.units_of_pages(u64::from(self.data_pages_per_block()) * u64::from(self.lane_span())).max(1)
+        (u64::from(self.parity().data()) * u64::from(self.units_per_page())).max(1)
     }
 
     /// Why data cannot be sorted by the class of pages, if it is to be.

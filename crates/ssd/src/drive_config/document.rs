@@ -61,7 +61,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Walks the tables above the sections.
+    /// Walks the tables above the sections; one that is a section, too, has keys of its own.
     fn tables(&mut self, table: &DeTable<'_>, prefix: &str) {
         for (key, value) in table {
             let path = if prefix.is_empty() {
@@ -91,10 +91,13 @@ impl Walk<'_> {
                     };
                     self.reader.report(byte, &path, problem);
                 }
-                DeValue::Table(inner) if section => self.reader.entries(&path, inner),
+                DeValue::Table(inner) if section && !above => self.reader.entries(&path, inner),
                 DeValue::Table(inner) if above => self.tables(inner, &path),
                 other if section || above => self.reader.not_a_section(&path, byte, other),
                 DeValue::Table(inner) => self.no_such_table(&path, byte, inner),
+                _ if DriveConfig::section_paths().any(|s| s == prefix) => {
+                    self.reader.entry(prefix, key, value);
+                }
                 _ => self.no_such_key(&path, byte),
             }
         }

@@ -113,6 +113,7 @@ techniques! { drive_config! {
         preemption: flash::preemption::Config, "What happens to a die's work when a read \
                                                 arrives." = "flash.preemption";
         read_voltage: flash::read_voltage::Config, "Which voltages a read tries first." = "flash.read_voltage";
+        redundancy = "ftl";
         mapping = "ftl.mapping";
         allocation = "ftl.allocation";
         cleaning = "ftl.cleaning";

@@ -48,6 +48,7 @@ impl DriveConfig {
             self.check_hotness(&mut conflicts);
             self.check_page_class(&mut conflicts);
             self.check_slc_cache(&mut conflicts);
+            self.check_parity(&mut conflicts);
             self.check_preemption(&mut conflicts);
             self.check_sanitize(&mut conflicts);
             if self.check_capacity(&mut conflicts) {

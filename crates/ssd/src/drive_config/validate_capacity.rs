@@ -3,6 +3,7 @@
 use super::DriveConfig;
 use super::conflicts::{Conflicts, show_gib, show_gib_up};
 use crate::config::value::show_f64;
+use crate::ftl::{read_reclaim, sanitize};
 use crate::sections::{GIB, MAX_UNITS};
 
 const BLOCKS: &str = "nand.geometry.blocks_per_plane";
@@ -66,6 +67,55 @@ impl DriveConfig {
             return false;
         }
         true
+    }
+
+    /// Can parity be written beside all data, if it is to be?
+    pub(super) fn check_parity(&self, conflicts: &mut Conflicts) {
+        const PARITY: &str = "ftl.parity_percent";
+        let percent = self.redundancy.parity_percent;
+        if percent <= 0.0 {
+            return;
+        }
+        let allowed = |other: &str| format!("{PARITY} = 0, or {other}");
+        if self.slc_blocks_per_lane() > 0 {
+            let cache = self.slc_cache.name();
+            let found =
+                format!("{} %, with a cache (\"{cache}\") of blocks that hold none", show_f64(percent));
+            conflicts.add(
+                &[PARITY, "ftl.slc_cache.policy"],
+                found,
+                &allowed("ftl.slc_cache.policy = \"none\""),
+            );
+        }
+        if self.pages_per_unit() > 1 {
+            let found = format!("{} %, with units of {} pages", show_f64(percent), self.pages_per_unit());
+            let keys = [PARITY, "ftl.mapping.unit"];
+            conflicts.add(&keys, found, &allowed("units that fit in a page"));
+        }
+        if sanitize::Policy::build(&self.sanitize).acts() {
+            let name = self.sanitize.name();
+            let found = format!("{} %, which would tell of what \"{name}\" hides", show_f64(percent));
+            conflicts.add(
+                &[PARITY, "ftl.sanitize.policy"],
+                found,
+                &allowed("ftl.sanitize.policy = \"none\""),
+            );
+        }
+        let policy = read_reclaim::Policy::build(&self.read_reclaim);
+        if policy.spreads() || policy.replica_pages_per_block() > 0 {
+            let name = self.read_reclaim.name();
+            let found = format!("{} %, with \"{name}\", which places pages by itself", show_f64(percent));
+            let other = allowed("another ftl.read_reclaim.policy");
+            conflicts.add(&[PARITY, "ftl.read_reclaim.policy"], found, &other);
+        }
+        if !self.parity().fits() {
+            let keys = [PARITY, "nand.geometry.wordlines_per_block"];
+            conflicts.add(
+                &keys,
+                "parity in blocks that hold less than two pages of data beside it".to_owned(),
+                &allowed("longer blocks"),
+            );
+        }
     }
 
     /// The over-provisioning that follows where both the flash that is used and the logical capacity are set; %.

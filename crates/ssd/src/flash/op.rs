@@ -103,6 +103,8 @@ techniques! { causes! {
         Destage(8) "destage",
         /// Data that nobody must read any more is kept from being read.
         Sanitize(10) "sanitize",
+        /// Parity across dies is written beside data (`ftl.parity_percent`).
+        Parity(12) "parity",
     }
 } }
 

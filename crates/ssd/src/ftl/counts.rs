@@ -67,6 +67,8 @@ counters! {
         moved_units: [u64; CAUSES], "units", in "ftl.moved_units";
         /// Unit slots left empty in programmed pages, by cause (index as `Cause`).
         padded_units: [u64; CAUSES], "units", in "ftl.padded_units";
+        /// Unit slots that parity across dies took (`ftl.parity_percent`).
+        parity_units: u64, "units", in "ftl.parity_units";
         /// Mapping units programmed, by the stream of their blocks: those of `ftl.stream`, then one for data moved
         /// from the first, if that has its own blocks, then one for data moved by wear levelling.
         stream_units: [u64; STREAMS_AT_MOST], "units", in "ftl.stream.units";

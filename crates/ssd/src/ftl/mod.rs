@@ -290,6 +290,9 @@ impl Ftl {
         let media = &self.moves.media;
         let locks = media.locks.operations_at_most();
         let moves = media.work.operations_at_most() + media.techniques.operations_at_most() + locks;
+        // Behind each page of data there may be one of parity.
+        let parity = if media.tables.layout.parity.is_written() { of_host + moves } else { 0 };
+        let moves = moves + parity;
         moves + media.work.late_erases_at_most(&media.tables, &media.space.allocator, of_host + moves)
     }
 

@@ -178,6 +178,7 @@ impl Ftl {
         let op = Op { bytes, ..media.space.ring.op(&media.tables, OpKind::Program, cause, found.page) };
         let op = media.tables.bound_for(media.tables.layout.block_of_page(found.page).0, op);
         let id = media.issue_whole(flash, op, &units[..count]);
+        media.write_parity(flash, found, &op, false);
         if media.tables.layout.pages_per_row > 1 {
             self.gather.note_left(stream, media.tables.layout.left_of_row(found.page));
         }
@@ -388,6 +389,7 @@ impl Ftl {
         }
         self.gather.sequence += count;
         media.after_program(block, outcome == Outcome::Fail);
+        media.write_parity(flash, found, &op, true);
         if found.opened && media.work.pace == Pace::Relaxed {
             self.moves.check_lane(flash, found.lane);
         }

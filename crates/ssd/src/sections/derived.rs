@@ -82,6 +82,12 @@ impl Sections {
         (2 * self.geometry.planes() / self.pages_per_unit()).max(waiting)
     }
 
+    /// Parity for each page of anything else (`ftl.parity_percent`), in 1/2^32, rounded down: pages that share one in
+    /// whole numbers do.
+    pub(crate) fn parity_share_q32(&self) -> u64 {
+        (self.redundancy.parity_percent / 100.0 * (1u64 << 32) as f64) as u64
+    }
+
     /// Allocation lanes: groups of planes that open, fill and erase their blocks together.
     pub fn lanes(&self) -> u32 {
         match self.allocation.superblock {

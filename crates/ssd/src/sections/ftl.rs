@@ -109,6 +109,17 @@ impl AllocationOrder {
 }
 
 section! {
+    /// `[ftl]`: what the translation layer writes beside data.
+    pub struct Redundancy {
+        /// Bytes of parity across dies (RAID within the drive) for 100 bytes of anything else that is programmed, by
+        /// the host or by moves. Parity takes pages of the blocks that it protects until they are erased, and so die
+        /// time and spare room. It is never read: a page that cannot be corrected is lost all the same. What lies in a
+        /// page's spare area is `cell.ecc.parity_bytes`.
+        parity_percent: f64 = 0.0, unit "%", range 0..=100;
+    }
+}
+
+section! {
     /// `[ftl.mapping]`: the logical-to-physical map.
     pub struct Mapping {
         /// What one entry of the map covers. Of a unit that is written in part the rest is read first, unless it is in

@@ -21,7 +21,7 @@ pub use drive::DriveSection;
 pub use flash::{Channel, ChannelOrder, PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 pub use ftl::{
     Allocation, AllocationOrder, Axis, Cleaning, Issue, Mapping, MappingUnit, MovesOfFirst, Placement,
-    Superblock,
+    Redundancy, Superblock,
 };
 pub use host::{Arbitration, Firmware, Link, Queues};
 pub use nand::{
@@ -52,6 +52,8 @@ pub struct Sections {
     pub channel: Channel,
     /// Which operation goes next.
     pub scheduling: Scheduling,
+    /// What is written beside data.
+    pub redundancy: Redundancy,
     /// The logical-to-physical map.
     pub mapping: Mapping,
     /// Where the next write goes.

@@ -37,7 +37,9 @@ fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
     let mut some = small();
     some.drive.raw_gib = some.used_bytes() as f64 / f64::from(1 << 30);
     some.geometry.blocks_per_plane += 5;
-    for cfg in [small(), faulty, some].into_iter().chain(placed).chain(policies) {
+    let mut guarded = small();
+    (guarded.redundancy.parity_percent, guarded.drive.over_provisioning_percent) = (10.0, 60.0);
+    for cfg in [small(), faulty, some, guarded].into_iter().chain(placed).chain(policies) {
         for executor in [Executor::Timed, Executor::Functional] {
             let mut drive = Drive::new(&cfg).unwrap();
             drive.set_executor(executor);

@@ -2,15 +2,16 @@
 //! place.
 
 use crate::flash::Flash;
-use crate::flash::op::{Op, OpKind, UnitRef};
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Media;
 use crate::ftl::stream::STREAMS_AT_MOST;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::candidates::Candidate;
+use crate::ftl::write::open::Allocated;
 use crate::nand::{Outcome, PageAddress};
 use crate::observe::Effect;
 use crate::signals::Facts;
-use crate::units::{LaneId, Lpn, OpId, Pun};
+use crate::units::{LaneId, Lpn, OpId, Ppn, Pun};
 
 impl Media {
     /// Issues an operation on a page.
@@ -55,13 +56,49 @@ impl Media {
         mut op: Op,
         units: &[UnitRef],
     ) -> OpId {
-        op.bytes = units.len() as u32 * self.tables.layout.unit_bytes;
+        op.bytes = match op.cause {
+            Cause::Parity => self.tables.layout.units_per_page,
+            _ => units.len() as u32,
+        } * self.tables.layout.unit_bytes;
         if self.locks.are_on() && op.kind != OpKind::Read {
             self.locks.copying.begin(op.ppn, units);
         }
         let work = self.work.lane_mut(lane);
         *if op.kind == OpKind::Read { &mut work.reads } else { &mut work.programs } += 1;
         self.issue_whole(flash, op, units)
+    }
+
+    /// Programs the parity behind a page that was taken, whose program this is, and which was issued or done: `at_once`
+    /// if it was done.
+    #[inline]
+    pub(in crate::ftl) fn write_parity(
+        &mut self,
+        flash: &mut Flash,
+        found: Allocated,
+        of: &Op,
+        at_once: bool,
+    ) {
+        if found.parity > 0 {
+            self.write_parity_behind(flash, found, of, at_once);
+        }
+    }
+
+    #[inline(never)]
+    fn write_parity_behind(&mut self, flash: &mut Flash, found: Allocated, of: &Op, at_once: bool) {
+        let block = self.tables.layout.block_of_page(found.page).0;
+        for page in (found.page.0 + 1..=found.page.0 + found.parity).map(Ppn) {
+            let op = self.space.ring.op(&self.tables, OpKind::Program, Cause::Parity, page);
+            let Op { due, critical, mode, .. } = *of;
+            let mut op = Op { tag: found.lane.0, due, critical, mode, ..op };
+            self.work.counts.parity_units += u64::from(self.tables.layout.units_per_page);
+            if !at_once {
+                self.begin_move(flash, found.lane, op, &[]);
+                continue;
+            }
+            flash.do_at_once(&mut op);
+            self.effects.tell_at_once(&self.tables.layout, &op, &[]);
+            self.after_program(block, op.outcome == Outcome::Fail);
+        }
     }
 
     /// In a block that the host fills, too, its pages go before one that moves, where no time passes.

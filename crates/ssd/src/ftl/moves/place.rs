@@ -182,6 +182,7 @@ impl Moves {
             }
             self.media.work.counts.padded_units[cause as usize] += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
+            self.media.write_parity(flash, found, &op, flash.is_instant());
             self.media.after_allocation(lane, found);
         }
     }
@@ -224,6 +225,7 @@ impl Moves {
             let mut op = space.program_of_move(tables, work, flash, (cause, found.page), lane);
             self.media.erase_if_opened(flash, found);
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
+            self.media.write_parity(flash, found, &op, flash.is_instant());
             self.media.after_allocation(lane, found);
         }
     }
@@ -380,6 +382,7 @@ impl Moves {
         if self.media.issue_copy(flash, lane, &mut op, from, unit) {
             self.copied(flash, lane, &op, unit);
         }
+        self.media.write_parity(flash, found, &op, flash.is_instant());
         self.media.after_allocation(lane, found);
         true
     }

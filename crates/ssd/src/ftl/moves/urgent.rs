@@ -509,8 +509,10 @@ impl Moves {
             if is_of_host(stream) {
                 // Behind the host's own, which may not be carried out yet.
                 self.media.begin_move(flash, lane, op, &[]);
+                self.media.write_parity(flash, found, &op, false);
             } else {
                 self.program_moved(flash, lane, &mut op, &mut []);
+                self.media.write_parity(flash, found, &op, flash.is_instant());
             }
         }
     }

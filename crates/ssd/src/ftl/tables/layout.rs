@@ -5,6 +5,7 @@
 
 use crate::flash::op::{Op, OpKind};
 use crate::flash::rows::Outcomes;
+use crate::ftl::tables::parity::Parity;
 use crate::nand::{Chip, PageAddress};
 use crate::restore::{Verdict, ensure, within};
 use crate::sections::{AllocationOrder, Sections, Superblock};
@@ -35,8 +36,11 @@ pub struct Layout {
     pub abreast: u32,
     /// Pages of a (firmware) block.
     pub pages_per_block: u32,
-    /// Pages of it that data fills; those after them are kept for replicas.
+    /// Pages of it that data fills, with parity among it; those after them are kept for replicas.
     pub data_pages_per_block: u32,
+    /// Which of those hold parity.
+    #[serde(skip)]
+    pub parity: Parity,
     /// Pages of it that there are with one bit a cell: the first so many.
     pub one_bit_pages_per_block: u32,
     /// Mapping units in a page.
@@ -146,6 +150,7 @@ impl Layout {
             abreast,
             pages_per_block,
             data_pages_per_block: pages_per_block,
+            parity: Parity::new(cfg.parity_share_q32(), pages_per_block, pages_per_row),
             one_bit_pages_per_block: g.wordlines_per_block * abreast,
             units_per_page: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
@@ -170,6 +175,7 @@ impl Layout {
     pub fn keeping(mut self, pages: u32) -> Self {
         self.data_pages_per_block =
             (self.pages_per_block / self.abreast).saturating_sub(pages).max(1) * self.abreast;
+        self.parity = self.parity.over(self.data_pages_per_block);
         self
     }
 
@@ -184,10 +190,10 @@ impl Layout {
         self.pages_per_block * self.units_per_page
     }
 
-    /// Mapping units of a block that data fills.
+    /// Mapping units of a block that data fills, without what lies among it as parity.
     #[inline]
     pub fn data_units_per_block(&self) -> u32 {
-        self.data_pages_per_block * self.units_per_page
+        self.parity.data() * self.units_per_page
     }
 
     /// Mapping units of a block of one bit a cell.
@@ -215,10 +221,15 @@ impl Layout {
         self.page_of_unit(a).0 == self.page_of_unit(b).0
     }
 
-    /// Pages that are left of a row behind one of its pages.
+    /// Pages for data that are left of a row behind one of its pages.
     #[inline]
     pub fn left_of_row(&self, page: Ppn) -> u32 {
-        self.pages_per_row - 1 - page.0 % self.pages_per_row
+        let left = self.pages_per_row - 1 - page.0 % self.pages_per_row;
+        if !self.parity.is_written() {
+            return left;
+        }
+        let (block, at) = self.block_of_page(page);
+        self.parity.data_among(block, at + 1, at + 1 + left)
     }
 
     /// The block a unit lies in.

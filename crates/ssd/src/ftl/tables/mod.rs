@@ -5,6 +5,7 @@ pub mod blocks;
 pub(in crate::ftl) mod facts;
 pub mod layout;
 pub mod map;
+pub mod parity;
 pub(in crate::ftl) mod replicas;
 pub mod worn;
 

@@ -4,6 +4,7 @@ use crate::ftl::program_mode::{Opening, ProgramModes};
 use crate::ftl::stream::{STREAMS_AT_MOST, StreamId, Streams};
 use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::tables::parity::Parity;
 use crate::restore::{Verdict, alike, distinct, ensure};
 use crate::units::{BlockId, LaneId, Ppn};
 use serde::{Deserialize, Serialize};
@@ -61,8 +62,9 @@ impl LaneBlocks {
 pub struct Allocator {
     lanes: Vec<LaneBlocks>,
     pages_per_block: u32,
-    /// Pages of a block that are filled; what follows is kept for replicas.
-    data_pages: u32,
+    /// Which pages of a block are filled, and which of them hold parity; what follows is kept for replicas.
+    #[serde(skip)]
+    parity: Parity,
     reserve: u32,
     streams: Streams,
     /// Class of each stream, and what decides in which mode its blocks are programmed.
@@ -107,6 +109,8 @@ pub struct Allocated {
     pub lane: LaneId,
     /// Whether a free block of that lane was used up.
     pub opened: bool,
+    /// Pages behind it that take parity, and are taken with it.
+    pub parity: u32,
 }
 
 impl Allocator {
@@ -131,7 +135,7 @@ impl Allocator {
         Allocator {
             lanes,
             pages_per_block: layout.pages_per_block,
-            data_pages: layout.data_pages_per_block,
+            parity: layout.parity,
             reserve,
             streams,
             classes,
@@ -153,7 +157,7 @@ impl Allocator {
     /// Takes what follows from the configuration from a fresh one, and checks the rest.
     pub(in crate::ftl) fn restored(&mut self, fresh: Allocator, layout: &Layout, blocks: &Blocks) -> Verdict {
         alike("lanes", &self.lanes, &fresh.lanes)?;
-        (self.pages_per_block, self.data_pages) = (fresh.pages_per_block, fresh.data_pages);
+        (self.pages_per_block, self.parity) = (fresh.pages_per_block, fresh.parity);
         (self.reserve, self.streams, self.classes) = (fresh.reserve, fresh.streams, fresh.classes);
         self.least_erased = fresh.least_erased;
         self.program_modes.restored(fresh.program_modes)?;
@@ -174,7 +178,10 @@ impl Allocator {
             let is_free = |block| blocks.state(block) == BlockState::Free && !blocks.is_one_bit(block);
             ensure(free.all(is_free), "a free block is not")?;
             for open in lane.open.iter().filter(|open| open.block.is_some()) {
-                ensure(own.contains(&open.block.0) && open.next < self.data_pages, "an open block")?;
+                ensure(
+                    own.contains(&open.block.0) && open.next < self.parity.filled(open.block),
+                    "an open block",
+                )?;
                 ensure(blocks.state(open.block) == BlockState::Open, "an open block is not")?;
             }
         }
@@ -216,7 +223,8 @@ impl Allocator {
     /// again the host may not write to them.
     pub fn room(&self, lane: LaneId, cold: bool) -> u64 {
         let lane = &self.lanes[lane.index()];
-        let left = |open: &OpenBlock| if open.block.is_some() { self.data_pages - open.next } else { 0 };
+        let left = |open: &OpenBlock| self.left_in(open);
+        let each = u64::from(self.parity.data());
         let open = match (cold, self.streams.cold().index()) {
             (true, at) => left(&lane.open[at]),
             (false, end) => {
@@ -224,29 +232,44 @@ impl Allocator {
                 own.map(|at| left(&lane.open[at])).sum()
             }
         };
-        let lacking = u64::from(self.reserve.saturating_sub(lane.len)) * u64::from(self.data_pages);
+        let lacking = u64::from(self.reserve.saturating_sub(lane.len)) * each;
         let shared = if lacking > 0 && !cold && self.streams.any_shared() {
             let all = (0..self.streams.count).map(StreamId).filter(|&at| self.streams.is_shared(at));
             all.map(|at| u64::from(left(&lane.open[at.index()]))).sum::<u64>().min(lacking)
         } else {
             0
         };
-        let reserved = u64::from(lane.len.min(self.reserve + lane.claimed)) * u64::from(self.data_pages);
+        let reserved = u64::from(lane.len.min(self.reserve + lane.claimed)) * each;
         u64::from(open) + shared + reserved
     }
 
-    /// Pages left in the block that a stream has open in a lane.
+    /// Pages for data left in the block that a stream has open in a lane.
     pub fn left(&self, lane: LaneId, stream: StreamId) -> u32 {
-        let open = &self.lanes[lane.index()].open[stream.index()];
-        if open.block.is_some() { self.data_pages - open.next } else { 0 }
+        self.left_in(&self.lanes[lane.index()].open[stream.index()])
     }
 
-    /// Pages left of the row that a stream fills in a lane, of rows of so many.
+    /// Pages for data left in a block, if there is one.
+    #[inline]
+    fn left_in(&self, open: &OpenBlock) -> u32 {
+        if open.block.is_some() { self.parity.data_left(open.block, open.next) } else { 0 }
+    }
+
+    /// Whether the next page of the block that a stream has open in a lane begins with the first of so many planes.
+    #[inline]
+    pub fn is_at_first_of(&self, planes: u32, lane: LaneId, stream: StreamId) -> bool {
+        let open = &self.lanes[lane.index()].open[stream.index()];
+        !open.block.is_some() || open.next.is_multiple_of(planes)
+    }
+
+    /// Pages for data left of the row that a stream fills in a lane, of rows of so many.
     #[inline]
     pub fn left_of_row(&self, lane: LaneId, stream: StreamId, pages_per_row: u32) -> u32 {
         let open = &self.lanes[lane.index()].open[stream.index()];
         match open.block.is_some() && pages_per_row > 1 {
-            true => pages_per_row - open.next % pages_per_row,
+            true => {
+                let end = (open.next + pages_per_row) / pages_per_row * pages_per_row;
+                self.parity.data_among(open.block, open.next, end)
+            }
             false => pages_per_row,
         }
     }
@@ -430,8 +453,13 @@ impl Allocator {
         }
         (state.refused, self.refused) = (0, 0);
         let page = Ppn(open.block.0 * self.pages_per_block + open.next);
-        open.next += 1;
-        if open.next == self.data_pages {
+        let parity = self.parity.from(open.block, open.next + 1);
+        open.next += 1 + parity;
+        for _ in 0..parity {
+            // The block waits for it from now on.
+            blocks.program_issued(open.block);
+        }
+        if open.next == self.parity.filled(open.block) {
             blocks.close(open.block, now);
             open.block = BlockId::NONE;
         }
@@ -440,7 +468,7 @@ impl Allocator {
             let open = state.open.iter().filter(|open| open.block.is_some()).count() as u32;
             self.most_open = self.most_open.max(open);
         }
-        Some(Allocated { page, lane, opened })
+        Some(Allocated { page, lane, opened, parity })
     }
 
     /// Opens a free block of a lane in a program mode, for pages that belong to no stream, if more than `keep` are

@@ -32,7 +32,8 @@ impl Work {
             return false;
         }
         let left = allocator.left(lane, stream);
-        left.is_multiple_of(layout.abreast) && self.is_behind(layout, (allocator, blocks), lane, left)
+        allocator.is_at_first_of(layout.abreast, lane, stream)
+            && self.is_behind(layout, (allocator, blocks), lane, left)
     }
 
     /// Whether no operation of a lane's moves is under way.
@@ -56,10 +57,11 @@ impl Work {
             let Job::Empty { walk, in_parts } = job else { continue };
             emptying += 1;
             if !in_parts && blocks.cause(walk.block) == Cause::Cleaning {
-                emptied += (walk.cursor - layout.first_unit(walk.block).0) / layout.units_per_page;
+                let read = (walk.cursor - layout.first_unit(walk.block).0) / layout.units_per_page;
+                emptied += layout.parity.data_among(walk.block, 0, read);
             }
         }
-        let block = layout.data_pages_per_block;
+        let block = layout.parity.data();
         let whole = allocator.free(lane) + work.coming.saturating_sub(emptying);
         let room = whole * block + emptied + allocator.left_for_moves(lane) + left;
         room <= (self.reserve + 1) * block

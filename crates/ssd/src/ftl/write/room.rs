@@ -201,7 +201,7 @@ impl Work {
             return 0;
         }
         let each = (allocator.streams().all() as u32 + 4).min(tables.layout.blocks_per_lane);
-        let filled = operations / tables.layout.data_pages_per_block as usize;
+        let filled = operations / tables.layout.parity.data() as usize;
         ((tables.layout.lanes * each) as usize + filled) * tables.layout.span as usize
     }
 }
@@ -277,9 +277,11 @@ impl Space {
     ) -> bool {
         let streams = self.allocator.streams();
         let is_of_moves = |stream| !streams.is_of_host(stream) || streams.is_shared(stream);
-        let filled = self.allocator.filled(lane, block).unwrap_or_default() * tables.layout.units_per_page;
+        let filled = self.allocator.filled(lane, block).unwrap_or_default();
         let lost = match self.allocator.stream_of(lane, block) {
-            Some(stream) if is_of_moves(stream) => tables.layout.data_units_per_block() - filled,
+            Some(stream) if is_of_moves(stream) => {
+                tables.layout.parity.data_left(block, filled) * tables.layout.units_per_page
+            }
             _ => 0,
         };
         work.has_room(tables, &self.allocator, lane, tables.blocks.live(block) + lost, Cause::Sanitize)

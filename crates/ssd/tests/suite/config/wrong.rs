@@ -261,6 +261,35 @@ const WRONG: &[(&str, &[&str])] = &[
             "drive.logical_gib (my.toml:3)",
         ],
     ),
+    (
+        "[ftl]\nparity_percent = 2.5\n[ftl.slc_cache]\npolicy = \"fixed\"",
+        &["my.toml:2: ftl.parity_percent: impossible", "\"fixed\"", "ftl.slc_cache.policy = \"none\""],
+    ),
+    (
+        "[ftl]\nparity_percent = 2.5\n[ftl.mapping]\nunit = \"32kib\"",
+        &[
+            "my.toml:2: ftl.parity_percent: impossible",
+            "2.5 %, with units of 2 pages",
+            "ftl.mapping.unit (my.toml:4)",
+        ],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"erase\"\n[ftl]\nparity_percent = 2.5",
+        &["ftl.parity_percent", "2.5 %, which would tell of what \"erase\" hides", "my.toml:2"],
+    ),
+    (
+        "[ftl]\nparity_percent = 100\n[nand.geometry]\nwordlines_per_block = 1\nbits_per_cell = 1\nplanes_per_die = 3",
+        &[
+            "my.toml:2: ftl.parity_percent: impossible",
+            "less than two pages of data",
+            "wordlines_per_block (my.toml:4)",
+        ],
+    ),
+    ("[ftl]\nparity_percent = 101", &["my.toml:2: ftl.parity_percent: out of range", "0 to 100 %"]),
+    ("[ftl]\nparity = 2", &["my.toml:2: ftl.parity: no such key", "mean parity_percent? Its unit is %"]),
+    ("[ftl]\nmapping = 2", &["my.toml:2: ftl.mapping: wrong type", "a section: [ftl.mapping]"]),
+    ("[ftl.maping]\nunit = \"page\"", &["my.toml:1: ftl.maping: no such section", "mean [ftl.mapping]?"]),
+    ("ftl = 3", &["my.toml:1: ftl: wrong type", "a section: [ftl]"]),
     ("[drive]\nraw_gb = 30", &["my.toml:2: drive.raw_gb: no such key", "mean raw_gib?"]),
     (
         "[drive]\nlogical_gib = 0.000001",

@@ -19,7 +19,7 @@ const OVER_PROVISIONING: [f64; 3] = [7.0, 12.0, 28.0];
 
 /// Pages programmed for each page the host wrote: after a sequential fill and `warm` random writes of the whole drive,
 /// over `measured` more.
-fn amplification(cfg: &DriveConfig, warm: u32, measured: u32) -> f64 {
+pub(super) fn amplification(cfg: &DriveConfig, warm: u32, measured: u32) -> f64 {
     let mut drive = Drive::new(cfg).unwrap();
     let units = drive.logical_units();
     drive.fill(0, units).unwrap();
@@ -78,7 +78,7 @@ fn fifo_follows_the_lambert_form() {
 /// Greedy, mean field: a block is filled with b live pages, spends 1/j in the state of j live pages, and is cleaned
 /// when it reaches k. If y is the mean time spent at k (at most 1/k; longer, and the threshold would be k - 1):
 /// a b = (b - k + k y) / (H_b - H_k + y) and WA = b / (b - k + k y).
-fn greedy_formula(a: f64, b: u32) -> f64 {
+pub(super) fn greedy_formula(a: f64, b: u32) -> f64 {
     let size = f64::from(b);
     let mut harmonic = 0.0;
     for k in (1..b).rev() {

@@ -6,6 +6,7 @@
 mod amplification;
 mod bandwidth;
 mod laws;
+mod parity;
 mod placement;
 mod rows;
 mod units;

@@ -34,6 +34,7 @@ pub fn random_reprograms(rng: &mut Rng) -> DriveConfig {
     loop {
         let mut cfg = random_config(rng);
         cfg.reliability = Reliability::default();
+        cfg.redundancy.parity_percent = 0.0;
         if can_reprogram(&mut cfg) {
             random_policy(&mut cfg, "ftl.sanitize", sanitize::reprogram::NAME, |_| None);
             if make_room(&mut cfg) {

@@ -3,7 +3,7 @@
 use super::reprogram::can_reprogram;
 use super::techniques;
 use crate::support::every::{chosen, is_possible, select};
-use ssd::config::{Kind, Table, Value};
+use ssd::config::{ConfigErrors, Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
 use ssd::ftl::{gc_trigger, gc_victim, page_class, sanitize, slc_cache, stream};
 use ssd::host::buffer;
@@ -37,6 +37,7 @@ pub fn random_config(rng: &mut Rng) -> DriveConfig {
         random_dealing(&mut cfg);
         random_stops(&mut cfg);
         random_unused(&mut cfg);
+        random_parity(&mut cfg);
         cfg.cleaning.lazy_erase = Rng::named(cfg.drive.seed, "model/lazy_erase").below(3) == 0;
         cfg.cleaning.paces_host = cfg.allocation.placement == Placement::Dynamic
             && Rng::named(cfg.drive.seed, "model/paces_host").below(3) == 0;
@@ -85,6 +86,24 @@ fn random_unused(cfg: &mut DriveConfig) {
     if rng.below(4) == 0 {
         cfg.drive.raw_gib = cfg.used_bytes() as f64 / f64::from(1 << 30);
         cfg.geometry.blocks_per_plane += 1 + rng.below(5);
+    }
+}
+
+/// One drive in four writes parity. Draws of its own.
+fn random_parity(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/parity");
+    if rng.below(4) == 0 {
+        cfg.redundancy.parity_percent = pick(rng, &[2.5, 10.0, 35.0, 100.0]);
+        without_parity_if_it_must(cfg);
+    }
+}
+
+/// Blocks of one bit a cell have no parity, nor have pages that a policy places by itself, nor what is hidden.
+pub fn without_parity_if_it_must(cfg: &mut DriveConfig) {
+    let parity = cfg.redundancy.parity_percent;
+    let told = |error: &ConfigErrors| error.to_string().contains("ftl.parity_percent");
+    if parity > 0.0 && cfg.validate().is_err_and(|error| told(&error)) {
+        cfg.redundancy.parity_percent = 0.0;
     }
 }
 
@@ -238,6 +257,7 @@ pub fn random_aging(cfg: &mut DriveConfig, rng: &mut Rng) {
     }
     techniques::random_read_reclaim(cfg, rng);
     random_dealing(cfg);
+    without_parity_if_it_must(cfg);
 }
 
 /// Blocks whose ages are told by any policy, if by one. Draws of its own.
@@ -330,6 +350,7 @@ pub fn random_caching(rng: &mut Rng) -> DriveConfig {
         }
         cfg.read_reclaim.select("never").unwrap();
         cfg.cleaning.lazy_erase = false;
+        cfg.redundancy.parity_percent = 0.0;
         let policies =
             names(&slc_cache::FAMILY).into_iter().filter(|&name| name != slc_cache::FAMILY.default);
         random_policy(&mut cfg, "ftl.slc_cache", pick(rng, &policies.collect::<Vec<_>>()), |key| {
@@ -391,6 +412,7 @@ pub fn random_locked_replicas(rng: &mut Rng) -> DriveConfig {
 
 /// Locks what dies by any policy; false if it does not suit the drive.
 fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
+    cfg.redundancy.parity_percent = 0.0;
     let left_out = [sanitize::FAMILY.default, sanitize::reprogram::NAME];
     let names = names(&sanitize::FAMILY).into_iter().filter(|name| !left_out.contains(name));
     let policy = pick(rng, &names.collect::<Vec<_>>());

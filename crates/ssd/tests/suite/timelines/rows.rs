@@ -48,6 +48,30 @@ fn a_flush_leaves_the_rest_of_its_row_to_what_comes_next() {
     assert_eq!(stats.flash.together(OpKind::Program, Cause::is_for_host), Some(8.0 / 3.0));
 }
 
+/// Where a third as much parity is written as data, each row has a page of it, here in the third plane.
+#[test]
+fn parity_takes_a_plane_of_its_row() {
+    let mut cfg = four_planes();
+    (cfg.buffer, cfg.redundancy.parity_percent) = (write_back(), 100.0 / 3.0);
+    let mut drive = Drive::new(&cfg).unwrap();
+    let script = [
+        // Two pages, behind which lies the parity, and what is left of the row; then another row.
+        (0, command(OpCode::Write, 0, 64)),
+        (100_000, flush()),
+        (900_000, write(2)),
+        (1_000_000, flush()),
+        (1_900_000, command(OpCode::Write, 3 * 32, 96)),
+        (2_000_000, flush()),
+    ];
+    let done = run(&mut drive, &script);
+    let ends = [100_000 + program(3), 1_000_000 + program(1), 2_000_000 + program(4)];
+    assert_eq!([1, 3, 5].map(|at: usize| done[at].completed.0), ends);
+    let stats = drive.stats();
+    let pages = [Cause::Host, Cause::Parity].map(|cause| stats.pages_programmed(cause));
+    assert_eq!((pages, stats.ftl.padded_units.iter().sum::<u64>()), ([6, 2], 0));
+    drive.check().unwrap();
+}
+
 /// Superblocks of four rows of four planes: of block 0 only these pages of the first row live, and the next write
 /// begins to clean it.
 pub(super) fn with_some_to_move(mut cfg: DriveConfig, lives: core::ops::Range<u32>) -> Drive {
