@@ -4,8 +4,8 @@
     benches/real/tails.py [WORDLINE]
 
 A job reads 4 KiB at depth 1 while another writes 4 KiB at a rate, for four seconds. tPROG is fitted to what a drive
-writes in sequence and tR to a read at depth 1 of an idle drive; how its programs and erases are suspended is that of the
-default drive, which was fitted to these very percentiles. Deterministic; some two minutes.
+writes in sequence and tR to a read at depth 1 of an idle drive; how its programs and erases are suspended is that of
+the default drive, which was fitted to these very percentiles. Deterministic; some two minutes.
 """
 
 import sys
@@ -48,13 +48,15 @@ def percentiles(program, drive, program_us, kilo_writes):
 
 def main():
     program = program_of(sys.argv)
-    print(f"{'drive':24} {'writes':>8} {'served':>8}  {'p50':>14}  {'p99':>20}  {'p99.9':>20}  (us: here, measured, off)")
+    heads = "  ".join(f"{name:>17}" for name in ("p50", "p99", "p99.9"))
+    print(f"{'drive':24} {'writes':>8} {'served':>8}  {heads}  (us: here, measured, off)")
     for drive in drives_of(HERE):
         program_us = None
         for kilo_writes, p50, _, p99, p999 in drive.get("reads_beside_writes", []):
             program_us = program_us or fitted(program, drive, "row")
             found, served = percentiles(program, drive, program_us, kilo_writes)
-            told = [f"{here:5.0f} {real:5} {100 * (here / real - 1):+4.0f} %" for here, real in zip(found, (p50, p99, p999))]
+            pairs = zip(found, (p50, p99, p999))
+            told = [f"{here:5.0f} {real:5} {100 * (here / real - 1):+4.0f} %" for here, real in pairs]
             print(f"{drive['name']:24} {kilo_writes:>6} k {served:>6.1f} k  {'  '.join(told)}", flush=True)
 
 

@@ -9,6 +9,7 @@
 mod chips;
 mod ends;
 mod oracle;
+mod parity;
 mod reprogram;
 mod setup;
 mod shape;

@@ -1,9 +1,10 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
+use super::parity::{random_parity, without_parity_if_it_must};
 use super::reprogram::can_reprogram;
 use super::techniques;
 use crate::support::every::{chosen, is_possible, select};
-use ssd::config::{ConfigErrors, Kind, Table, Value};
+use ssd::config::{Kind, Table, Value};
 use ssd::flash::{preemption, read_voltage};
 use ssd::ftl::{gc_trigger, gc_victim, page_class, sanitize, slc_cache, stream};
 use ssd::host::buffer;
@@ -86,24 +87,6 @@ fn random_unused(cfg: &mut DriveConfig) {
     if rng.below(4) == 0 {
         cfg.drive.raw_gib = cfg.used_bytes() as f64 / f64::from(1 << 30);
         cfg.geometry.blocks_per_plane += 1 + rng.below(5);
-    }
-}
-
-/// One drive in four writes parity. Draws of its own.
-fn random_parity(cfg: &mut DriveConfig) {
-    let rng = &mut Rng::named(cfg.drive.seed, "model/parity");
-    if rng.below(4) == 0 {
-        cfg.redundancy.parity_percent = pick(rng, &[2.5, 10.0, 35.0, 100.0]);
-        without_parity_if_it_must(cfg);
-    }
-}
-
-/// Blocks of one bit a cell have no parity, nor have pages that a policy places by itself, nor what is hidden.
-pub fn without_parity_if_it_must(cfg: &mut DriveConfig) {
-    let parity = cfg.redundancy.parity_percent;
-    let told = |error: &ConfigErrors| error.to_string().contains("ftl.parity_percent");
-    if parity > 0.0 && cfg.validate().is_err_and(|error| told(&error)) {
-        cfg.redundancy.parity_percent = 0.0;
     }
 }
 
