@@ -208,7 +208,8 @@ impl Victims {
 fn gc_time_ns(stats: &Stats, config: &DriveConfig) -> u64 {
     let mean_ns = |us: &[f64]| us.iter().sum::<f64>() / us.len().max(1) as f64 * 1e3;
     let timing = &config.timing;
-    let (read, program) = (mean_ns(&config.t_read_us()), mean_ns(&timing.t_program_us));
+    let (read, program) =
+        (mean_ns(&config.t_read_us()), config.program_us_per_page(&config.t_program_us()) * 1e3);
     let ops = |kind: OpKind| stats.flash.ops[kind as usize][Cause::Cleaning.index()] as f64;
     let copies = ops(OpKind::Copyback) * (read + program);
     let moved = ops(OpKind::Read) * read + ops(OpKind::Program) * program;

@@ -205,7 +205,7 @@ fn background(facts: &Facts<'_>, result: &RunResult) -> Option<f64> {
     } else {
         mean(&timing.t_read_us)
     };
-    let program = mean(&timing.t_program_us);
+    let program = facts.config.program_us_per_page(&timing.t_program_us);
     let time = |reads: u64, programs: u64, erases: u64| {
         reads as f64 * read + programs as f64 * program + erases as f64 * timing.t_erase_us
     };

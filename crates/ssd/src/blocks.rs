@@ -89,10 +89,10 @@ impl Blocks<'_> {
         media.tables.layout.pages_per_turn * media.tables.layout.units_per_page
     }
 
-    /// Pages that can hold data; of a mapping unit that is larger than a page all that it takes counts as one.
+    /// Pages that can hold data; of a mapping unit that is larger than a page all that it takes count as one.
     pub fn pages(self) -> u64 {
-        let media = &self.ftl.moves.media;
-        u64::from(media.tables.layout.blocks()) * u64::from(media.tables.layout.pages_per_block)
+        let layout = &self.ftl.moves.media.tables.layout;
+        u64::from(layout.blocks()) * u64::from(layout.pages_per_block * layout.deep)
     }
 
     /// Erase counts of all that are in use.

@@ -99,7 +99,8 @@ impl State {
         let host = host.above(&ftl);
         // Room for hosts' reads and programs, whatever is being moved.
         let commands = (cfg.queues.count * cfg.queues.depth) as usize;
-        let operations = (4 * commands).clamp(64, 16_384) + 4 * g.planes() as usize;
+        let operations =
+            (4 * commands).clamp(64, 16_384) + (4 * g.planes() * cfg.pages_of_program()) as usize;
         let room = Room { host: operations, moves: ftl.operations_of_moves(operations) };
         let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), ftl.with_copies(chip), room);
         ftl.tell_wear(&mut flash);

@@ -21,7 +21,7 @@ impl Contents<'_> {
     /// a page the first that it takes.
     pub fn place_of(self, unit: Pun) -> (u32, u32) {
         let layout = &self.ftl.moves.media.tables.layout;
-        let at = layout.locate(layout.page_of_unit(unit).0);
+        let at = layout.locate_part(layout.page_of_unit(unit).0, layout.page_of_wordline(unit) * layout.wide);
         (at.block, at.page)
     }
 

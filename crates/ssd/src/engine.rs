@@ -569,7 +569,7 @@ impl State {
             techniques: media.techniques.counts.clone(),
             flash: flash.counts_until(*now),
             unit_bytes: media.tables.layout.unit_bytes,
-            units_per_page: media.tables.layout.units_per_page,
+            units_per_page: media.tables.layout.units_per_read,
             page_bytes: media.tables.layout.part_bytes(),
             cells_age: flash.chip.ages(),
         }

@@ -168,8 +168,9 @@ pub enum ChipEffect {
         first: Pun,
     },
     /// What goes into one unit of that page and its spare area; told for each right after the program's begin, or, of
-    /// a unit larger than a page, after that of the last page it takes. Units that are not told of hold nothing. A copy
-    /// inside a chip has the same effects as any other program.
+    /// a unit larger than a page, after that of the last page it takes, and of a wordline that is programmed at once,
+    /// for all units of it, after that of its last page. Units that are not told of hold nothing. A copy inside a chip
+    /// has the same effects as any other program.
     Spare {
         /// The unit of flash.
         to: Pun,

@@ -10,7 +10,7 @@ use core::fmt;
 pub const MAGIC: [u8; 8] = *b"WLSNAP\r\n";
 
 /// Version of the format; a snapshot of another version is refused.
-pub const VERSION: u64 = 37;
+pub const VERSION: u64 = 38;
 
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 40;

@@ -84,7 +84,7 @@ impl Ground {
             // Parts of pages that wait for more are on their way even where nothing is kept: a page for each open
             // block.
             buffered: f64::from(config.staging_slots())
-                + units_per_page
+                + f64::from(config.units_per_program())
                     * f64::from(config.lanes() * config.lane_span() * config.open_blocks_per_lane()),
         })
     }

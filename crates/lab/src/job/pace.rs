@@ -30,8 +30,7 @@ fn share(demand: &Demand, config: &DriveConfig) -> f64 {
 /// (1 + s) / 2s times where the spare room is the share s of the data, and each of those that are moved is read, too.
 fn sustained(config: &DriveConfig) -> f64 {
     let g = &config.geometry;
-    let times = &config.timing.t_program_us;
-    let program_s = times.iter().sum::<f64>() / times.len().max(1) as f64 / 1e6;
+    let program_s = config.program_us_per_page(&config.timing.t_program_us) / 1e6;
     let programmed = f64::from(g.dies()) * f64::from(g.planes_per_die) * f64::from(g.page_bytes) / program_s;
     let parity = 1.0 + config.redundancy.parity_percent / 100.0;
     let spare = config.physical_units() as f64 / parity / config.logical_units().max(1) as f64 - 1.0;

@@ -411,7 +411,8 @@ fn sense_us(facts: &Facts<'_>, reads: &[u64]) -> Option<f64> {
 fn array_ms(facts: &Facts<'_>, of: impl Fn(Cause) -> bool) -> f64 {
     let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len().max(1) as f64;
     let timing = &facts.config.timing;
-    let (read, program) = (mean(&timing.t_read_us), mean(&timing.t_program_us));
+    let program = facts.config.program_us_per_page(&timing.t_program_us);
+    let read = mean(&timing.t_read_us);
     let of_cause = |cause: Cause| {
         ops(facts, OpKind::Read, cause) as f64 * read
             + (programs(facts, cause) as f64 + more_of_modes(facts, cause)) * program

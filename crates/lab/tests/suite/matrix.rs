@@ -292,6 +292,9 @@ fn shapes() -> Vec<(String, DriveConfig)> {
     let mut wide = small();
     wide.mapping.unit = MappingUnit::ThirtyTwoKib;
     shapes.push(("32kib/two pages of a row".to_owned(), wide));
+    let mut one_shot = small();
+    one_shot.cell.one_shot = true;
+    shapes.push(("wordlines programmed at once".to_owned(), one_shot));
     let mut habits = small();
     (habits.mapping.unit, habits.allocation.superblock) = (MappingUnit::Page, Superblock::None);
     habits.allocation.placement = Placement::Static;

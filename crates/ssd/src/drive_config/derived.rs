@@ -149,11 +149,12 @@ impl DriveConfig {
     }
 
     /// Blocks' worth of dead units that cleaning may never gain, beyond what the open blocks make up for. A block is
-    /// worth cleaning when a page comes free, so each may keep all but one unit of a page dead. When the host can
+    /// worth cleaning when a page comes free, or a wordline where that is programmed at once, so each may keep all but
+    /// one unit of it dead. When the host can
     /// get no page, its own open block and the one to clean into are spent on them too: they make up for less than two.
     pub fn stray_blocks_per_lane(&self, blocks: u32) -> u64 {
-        let units_per_page = u64::from(self.units_per_page());
-        (u64::from(blocks) * (units_per_page - 1) / self.data_units_per_block()).saturating_sub(1)
+        let units_per_program = u64::from(self.units_per_program());
+        (u64::from(blocks) * (units_per_program - 1) / self.data_units_per_block()).saturating_sub(1)
     }
 
     /// The whole configuration as TOML, every key written out in the order of declaration.

@@ -19,6 +19,7 @@ mod resolve;
 mod validate;
 mod validate_capacity;
 mod validate_cells;
+mod validate_one_shot;
 mod validate_sanitize;
 
 use crate::config::Table;

@@ -38,6 +38,7 @@ impl DriveConfig {
             self.check_placement(&mut conflicts);
             self.check_rows(&mut conflicts);
             self.check_planes(&mut conflicts);
+            self.check_one_shot(&mut conflicts);
             self.check_streams(&mut conflicts);
             self.check_times(&mut conflicts);
             self.check_gray_code(&mut conflicts);

@@ -39,7 +39,9 @@ impl At<'_> {
     #[inline(always)]
     pub(super) fn take_in(&mut self, leader: OpId) {
         (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
-        if self.rules.groups {
+        if self.rules.pages_of_program > 1 {
+            self.apart().gather_wordlines(leader);
+        } else if self.rules.groups {
             self.gather_group(leader);
         }
         self.note_taken(leader);
@@ -74,7 +76,7 @@ impl At<'_> {
 
     /// Lets operations at the head of the leader's queue join it: same kind, same page number, each another plane.
     #[inline(always)]
-    fn gather_group(&mut self, leader: OpId) {
+    pub(super) fn gather_group(&mut self, leader: OpId) {
         let line = self.pool.get(leader).line();
         if self.die.lines[line].head.is_some() {
             Self::gather_more(self.die, self.pool, self.counts, (leader, line));

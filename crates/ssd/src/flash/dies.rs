@@ -25,6 +25,8 @@ pub(super) struct Rules {
     pub channel: ChannelOrder,
     /// Operations of several planes may go together.
     pub groups: bool,
+    /// Pages of a wordline that are programmed at once.
+    pub pages_of_program: u32,
     /// Something may be suspended.
     pub preempts: bool,
     /// Planes read on their own.
@@ -64,6 +66,7 @@ impl Dies {
                 precedence: Precedence::new(&cfg.scheduling, preemption.is_priority_aware()),
                 channel: cfg.scheduling.channel,
                 groups: cfg.scheduling.multi_plane && g.planes_per_die > 1,
+                pages_of_program: cfg.pages_of_program(),
                 preempts: preemption.acts(),
                 independent,
                 looks: preemption.acts() || independent || cfg.timing.cache_operations,

@@ -27,6 +27,7 @@ mod sensing;
 mod suspend;
 pub mod timing;
 mod voltages;
+mod wordlines;
 
 use crate::events::{EventKind, EventQueue};
 use crate::nand::torn::{AtWork, TornChips};
@@ -116,7 +117,7 @@ impl Flash {
         }
         let operations = room.host + room.moves;
         Flash {
-            pool: OpPool::new(room.host, room.moves, cfg.units_per_page()),
+            pool: OpPool::new(room.host, room.moves, cfg.units_per_program()),
             record: Record::default(),
             now: SimTime::ZERO,
             done: Vec::with_capacity(operations),

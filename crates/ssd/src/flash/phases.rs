@@ -19,6 +19,7 @@ use super::op::{Cause, OTHERS, Op, OpPool, Turn};
 use super::record::Record;
 use super::rows::{Data, Outcomes};
 use super::timing::Timing;
+use super::wordlines::spans_planes;
 use crate::events::{EventKind, EventQueue};
 use crate::nand::Chip;
 use crate::sections::{ChannelOrder, ReclaimOrder};
@@ -470,12 +471,13 @@ impl At<'_> {
     #[cold]
     #[inline(never)]
     fn choose_again(&mut self) {
+        let is_group = spans_planes(self.pool, self.die.io);
         let count = self.die.put_back(self.pool, &self.rules.precedence);
         if count == 0 {
             return;
         }
         // Counted when it was gathered; the counters may have been reset since.
-        self.counts.groups = self.counts.groups.saturating_sub(u64::from(count > 1));
+        self.counts.groups = self.counts.groups.saturating_sub(u64::from(is_group));
         let leader = self.die.pop_read(self.pool);
         self.take_in(leader);
     }

@@ -64,9 +64,10 @@ impl Effects {
             Outcomes::HidesPage => self.tell_chip(ChipEffect::PulseBegins { block, page: Some(page) }),
             Outcomes::HidesBlock => self.tell_chip(ChipEffect::PulseBegins { block, page: None }),
             Outcomes::Programs => {
-                let first = Pun(op.ppn.0 * layout.units_per_page);
+                let units_of_page = op.ppn.0 * layout.units_per_page;
+                let first = Pun(units_of_page + page % layout.deep * layout.units_per_read);
                 self.tell_chip(ChipEffect::ProgramBegins { block, page, first });
-                for (to, unit) in (first.0..).map(Pun).zip(units).filter(|(_, unit)| unit.lpn != NONE) {
+                for (to, unit) in (units_of_page..).map(Pun).zip(units).filter(|(_, unit)| unit.lpn != NONE) {
                     let from = match op.cause {
                         _ if unit.source == NONE => Source::Zero,
                         Cause::Host | Cause::Promote => Source::Slot(SlotId(unit.source)),

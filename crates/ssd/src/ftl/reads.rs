@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::flash::op::{Cause, Op, UNITS_AT_MOST, UnitRef};
 use crate::ftl::tables::Place;
 use crate::nand::Outcome;
 use crate::observe::{Effect, Source};
@@ -78,13 +78,13 @@ impl Ftl {
         }
         media.work.counts.replica_reads += u64::from(media.tables.replicas.get(lpn) == at);
         let wanted = UnitRef::new(lpn.0, at.0).with_mask(mask);
-        if last.op.is_some() && media.tables.layout.share_page(last.at, at) {
+        if last.op.is_some() && media.tables.layout.share_read(last.at, at) {
             media.reclaim.note_unit(lpn);
             flash.pool.extend(last.op, wanted);
             flash.pool.get_mut(last.op).bytes += bytes;
             return Found::Joined;
         }
-        if media.parts.are_used() {
+        if media.tables.layout.wide > 1 {
             return Found::Issued(self.read_parts(flash, Cause::Host, bytes, (tag, priority), wanted));
         }
         let op = self.issue_read(flash, Cause::Host, bytes, (tag, priority), wanted);
@@ -119,7 +119,7 @@ impl Ftl {
             return if media.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
         let unit = UnitRef::new(lpn.0, at.0).with_mask(mask);
-        if media.parts.are_used() {
+        if media.tables.layout.wide > 1 {
             let by = (tag, Priority::Medium);
             return Found::Issued(self.read_parts(flash, Cause::Merge, bytes, by, unit));
         }
@@ -141,7 +141,7 @@ impl Ftl {
     ) -> u8 {
         let granule_bytes = bytes / unit.mask().count_ones().max(1);
         let mut reads = 0;
-        for part in 0..self.moves.media.tables.layout.width {
+        for part in 0..self.moves.media.tables.layout.wide {
             let mask = unit.mask() & self.moves.media.tables.layout.granules_of_part(part);
             if mask != 0 {
                 let id = self.issue_read(
@@ -169,8 +169,8 @@ impl Ftl {
         unit: UnitRef,
     ) -> OpId {
         let media = &mut self.moves.media;
-        let page = media.tables.layout.page_of_unit(Pun(unit.source)).0;
-        let op = Op { bytes, tag, priority, ..media.space.ring.op(&media.tables, OpKind::Read, cause, page) };
+        let read = media.space.ring.read_of(&media.tables, cause, Pun(unit.source));
+        let op = Op { bytes, tag, priority, ..read };
         media.reclaim.note_unit(Lpn(unit.lpn));
         if cause == Cause::Host {
             media.space.ring.note_host_page(&media.tables, &mut media.work, &op);
@@ -261,12 +261,7 @@ impl Ftl {
     #[inline]
     fn read_page_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
         let media = &mut self.moves.media;
-        let mut op = media.space.ring.op(
-            &media.tables,
-            OpKind::Read,
-            Cause::Host,
-            media.tables.layout.page_of_unit(at).0,
-        );
+        let mut op = media.space.ring.read_of(&media.tables, Cause::Host, at);
         media.space.ring.note_host_page(&media.tables, &mut media.work, &op);
         for (nth, lpn) in units.enumerate() {
             media.reclaim.note_unit(lpn);

@@ -21,7 +21,7 @@ const SLOTS_FOR_ONE_FREE: u32 = 64;
 /// always free.
 fn one_list(rules: &Rules, slots: u32, cfg: &Sections) -> Option<OneList> {
     let all = slots.max(rules.slots);
-    let kept_free = (all / SLOTS_FOR_ONE_FREE).max(2 * cfg.units_per_page()).min(all / 2).max(1);
+    let kept_free = (all / SLOTS_FOR_ONE_FREE).max(2 * cfg.units_per_program()).min(all / 2).max(1);
     rules.one_list.then_some(OneList { kept_free: kept_free.saturating_sub(all - slots) })
 }
 

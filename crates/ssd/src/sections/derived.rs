@@ -23,6 +23,25 @@ impl Sections {
         self.mapping.unit.bytes().map_or(1, |bytes| (bytes / self.geometry.page_bytes).max(1))
     }
 
+    /// Pages of a wordline that one program writes: all of them, where chips program one-shot, or one.
+    pub fn pages_of_program(&self) -> u32 {
+        if self.cell.one_shot { self.geometry.bits_per_cell } else { 1 }
+    }
+
+    /// Mapping units that one program of a plane writes: those of a page, or of all pages of a wordline.
+    pub fn units_per_program(&self) -> u32 {
+        self.units_per_page() * self.pages_of_program()
+    }
+
+    /// tPROG for each page, where these are the times of the page types: their mean, or its share of the one that a
+    /// wordline takes.
+    pub fn program_us_per_page(&self, times: &[f64]) -> f64 {
+        if self.cell.one_shot {
+            return times.iter().copied().fold(0.0, f64::max) / f64::from(self.geometry.bits_per_cell);
+        }
+        times.iter().sum::<f64>() / times.len().max(1) as f64
+    }
+
     /// Bytes of a mapping unit.
     pub fn unit_bytes(&self) -> u32 {
         self.geometry.page_bytes / self.units_per_page() * self.pages_per_unit()

@@ -93,6 +93,10 @@ section! {
         gray_code: Vec<Vec<u32>> = Vec::new(), range 1..=15;
         /// Order in which the pages of a block are programmed.
         program_order: ProgramOrder = ProgramOrder::WordlineMajor;
+        /// One program writes all pages of a wordline in its plane (one-shot programming): their data is sent page by
+        /// page, then the array takes one tPROG, the longest of those in nand.timing.t_program_us (assumed). Data is
+        /// padded to wordlines, and read by pages.
+        one_shot: bool = false;
     }
 }
 
@@ -106,7 +110,8 @@ section! {
         t_read_base_us: f64 = 0.0, unit "us", range 0..=1_000_000;
         /// Time to sense one threshold; used when t_read_us is empty.
         t_sense_us: f64 = 39.0, unit "us", range 0..=1_000_000;
-        /// tPROG of a page: one number for all page types, or one for each, lowest first.
+        /// tPROG of a page, or of a wordline (`nand.cell.one_shot`): one number for all page types, or one for each,
+        /// lowest first.
         t_program_us: Vec<f64> = vec![700.0], unit "us", range 0..=1_000_000;
         /// tBERS: erase of a block.
         t_erase_us: f64 = 3_500.0, unit "us", range 0..=10_000_000;

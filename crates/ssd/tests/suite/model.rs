@@ -18,14 +18,16 @@ mod tally;
 mod techniques;
 mod thief;
 mod traffic;
+mod units;
 
 use self::chips::Chips;
 use self::oracle::{Oracle, Verdict};
 use self::reprogram::random_reprograms;
-use self::setup::{random_caching, random_locked_replicas, random_locks, random_sorting, random_units};
+use self::setup::{random_caching, random_locked_replicas, random_locks, random_sorting};
 use self::tally::Tally;
 use self::traffic::Run;
 use self::traffic::cuts::{CutTally, Lapse};
+use self::units::{random_one_shot, random_units};
 use crate::support::every::has;
 use crate::support::{hints, soaked, variable};
 use ssd::ftl::sanitize;
@@ -54,6 +56,8 @@ const SORTED_COMMANDS: u64 = 160_000;
 const CACHED_COMMANDS: u64 = 100_000;
 /// Commands of all runs with larger mapping units.
 const UNITS_COMMANDS: u64 = 120_000;
+/// Commands of all runs with wordlines that are programmed at once.
+const ONE_SHOT_COMMANDS: u64 = 120_000;
 /// Commands of all runs with replicas.
 const REPLICA_COMMANDS: u64 = 40_000;
 /// Commands of all runs with locks and replicas.
@@ -269,6 +273,11 @@ fn a_drive_with_a_cache_of_one_bit_a_cell_agrees_too() {
 #[test]
 fn a_drive_of_larger_units_agrees_too() {
     check(UNITS_COMMANDS, &[], |seed| Run::drawn(seed, "model/units", random_units));
+}
+
+#[test]
+fn a_drive_that_programs_wordlines_at_once_agrees_too() {
+    check(ONE_SHOT_COMMANDS, &[], |seed| Run::drawn(seed, "model/one shot", random_one_shot));
 }
 
 /// Every version is unique bytes: a thief finds none that the drive has said is gone, at any step.

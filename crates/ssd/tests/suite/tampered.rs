@@ -23,7 +23,9 @@ fn plain() -> Vec<DriveConfig> {
     let policies = with_every_policy().map(|(_, cfg)| cfg);
     let mut wide = small();
     wide.mapping.unit = MappingUnit::ThirtyTwoKib;
-    [small(), cache, faulty, slow, wide, relocking()].into_iter().chain(policies).collect()
+    let mut one_shot = small();
+    (one_shot.cell.one_shot, one_shot.drive.over_provisioning_percent) = (true, 60.0);
+    [small(), cache, faulty, slow, wide, one_shot, relocking()].into_iter().chain(policies).collect()
 }
 
 /// Drives that move data because of reads, one for each policy and way to count.

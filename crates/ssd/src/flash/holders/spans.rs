@@ -137,7 +137,10 @@ impl Spans {
         let mut id = leader;
         while id.is_some() {
             let op = pool.get(id);
-            group.push((told(op), SimTime::ZERO));
+            // Of a wordline that is programmed at once the first page stands for all.
+            if group.last().is_none_or(|(before, _)| before.plane != op.at.plane) {
+                group.push((told(op), SimTime::ZERO));
+            }
             id = op.follower;
         }
         for id in sensing {

@@ -1,10 +1,11 @@
-//! Pages in parts: where mapping units are larger than a page of the chips, a page of the firmware is several of
-//! theirs, in planes side by side ([`Layout::width`]).
+//! Pages in parts: a page of the firmware is several of the chips' ([`Layout::width`]), in planes side by side where
+//! mapping units are larger than a page of the chips, or on one wordline where that is programmed at once.
 //!
-//! What the firmware reads or programs of such a page is an operation for each part, issued together. Programs go to
-//! the array at once, for they are of one row, and end at once. Of a read, which may take several attempts, each part
-//! ends on its own. The firmware hears of the last one, which stands for all: it has failed if one of them has. The
-//! host reads only the parts that it asks for, each by itself.
+//! What the firmware programs of such a page is an operation for each part, issued together: they are of one row or one
+//! wordline, go to the array at once and end at once. Planes side by side are read so, too; of a read, which may take
+//! several attempts, each part ends on its own. The firmware hears of the last one, which stands for all: it has failed
+//! if one of them has. The host reads only the parts that it asks for, each by itself; and so does the firmware along a
+//! wordline, where each page has units of its own.
 
 use crate::flash::Flash;
 use crate::flash::op::{Op, OpKind, UnitRef};
@@ -53,7 +54,7 @@ impl Parts {
     pub(super) fn restored(&self, fresh: &Parts, layout: &Layout, flash: &Flash) -> Verdict {
         alike("parts of pages under way", &self.left, &fresh.left)?;
         let mut left = vec![0_u32; self.left.len()];
-        let is_counted = |op: &Op| op.kind == OpKind::Program || !op.cause.is_for_host();
+        let is_counted = |op: &Op| op.kind == OpKind::Program || layout.wide > 1 && !op.cause.is_for_host();
         let ops = || flash.pool.iter().filter(|(_, op)| !op.kind.erases() && is_counted(op));
         ops().filter(|_| self.are_used()).for_each(|(_, op)| left[op.ppn.index()] += 1);
         let said = self.left.iter().map(|said| u32::from(said & !FAILED));
@@ -65,10 +66,16 @@ impl Parts {
 }
 
 impl Media {
+    /// Whether an operation is made of one for each part of its page.
+    #[inline(always)]
+    fn is_in_parts(&self, kind: OpKind) -> bool {
+        self.parts.are_used() && (self.tables.layout.wide > 1 || !kind.reads())
+    }
+
     /// Issues an operation on all of a page; of several the one that carries its units.
     #[inline(always)]
     pub(in crate::ftl) fn issue_whole(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
-        if self.parts.are_used() {
+        if self.is_in_parts(op.kind) {
             return self.issue_parts(flash, op, units);
         }
         self.issue(flash, op, units)
@@ -86,7 +93,10 @@ impl Media {
             let at = self.tables.layout.locate_part(op.ppn, part);
             let bytes = op.bytes.saturating_sub(part * bytes).min(bytes);
             let carries = op.kind.reads() || part + 1 == width;
-            id = self.issue(flash, Op { at, bytes, ..op }, if carries { units } else { &[] });
+            let deep = self.tables.layout.deep > 1;
+            let page_type = if deep { self.tables.order.page_type(at.page) } else { op.page_type };
+            let of_part = Op { at, bytes, page_type, ..op };
+            id = self.issue(flash, of_part, if carries { units } else { &[] });
         }
         id
     }
@@ -95,7 +105,7 @@ impl Media {
     #[inline(never)]
     pub(crate) fn end_part(&mut self, flash: &mut Flash, id: OpId) -> bool {
         let &Op { kind, ppn, outcome, .. } = flash.pool.get(id);
-        if !matches!(kind, OpKind::Read | OpKind::Program) {
+        if !matches!(kind, OpKind::Read | OpKind::Program) || !self.is_in_parts(kind) {
             return true;
         }
         match self.parts.end(ppn, outcome) {
@@ -108,7 +118,7 @@ impl Media {
     /// Reads or programs all of a page at once, where no time passes.
     #[inline(always)]
     pub(in crate::ftl) fn do_whole_at_once(&mut self, flash: &mut Flash, op: &mut Op) {
-        if self.parts.are_used() { self.do_parts_at_once(flash, op) } else { flash.do_at_once(op) }
+        if self.is_in_parts(op.kind) { self.do_parts_at_once(flash, op) } else { flash.do_at_once(op) }
     }
 
     #[cold]

@@ -138,8 +138,8 @@ pub(super) fn check_pages(media: &Media, flash: &Flash) -> Verdict {
                 _ if media.tables.blocks.is_stale(block) || media.tables.blocks.is_erasing(block) => None,
                 (BlockState::Free, _) => Some(0),
                 (BlockState::Open, Some(next)) => {
-                    let (abreast, place) = (media.tables.layout.abreast, member / media.tables.layout.width);
-                    Some((next + abreast - 1 - place) / abreast)
+                    let (abreast, place) = (media.tables.layout.abreast, member / media.tables.layout.wide);
+                    Some((next + abreast - 1 - place) / abreast * media.tables.layout.deep)
                 }
                 (BlockState::Closed, _) if media.tables.blocks.is_failing(block) => None,
                 (BlockState::Closed, _) if media.tables.blocks.is_one_bit(block) => {

@@ -156,8 +156,10 @@ impl Media {
     /// A page could not be corrected: how much it had seen, and that it is so.
     #[cold]
     pub fn note_unreadable(&mut self, flash: &Flash, op: Op) {
-        let units = self.tables.layout.units_per_page;
-        self.effects.push(Effect::Unreadable { first: Pun(op.ppn.0 * units), units });
+        let layout = &self.tables.layout;
+        let page = op.at.page % layout.deep * layout.units_per_read;
+        let first = Pun(op.ppn.0 * layout.units_per_page + page);
+        self.effects.push(Effect::Unreadable { first, units: layout.units_per_read });
         let seen_q12 = flash.chip.disturb_q12(op.at.block, op.at.page).unwrap_or(0);
         self.work.counts.disturbed_q12_max = self.work.counts.disturbed_q12_max.max(seen_q12);
     }

@@ -16,7 +16,7 @@ use crate::ftl::work::lane::{RECLAIM, ROUTINE};
 use crate::ftl::work::walk::{PageUnits, Step, Walk};
 use crate::ftl::{Media, Moves};
 use crate::nand::Outcome;
-use crate::units::{BlockId, LaneId, OpId, Ppn};
+use crate::units::{BlockId, LaneId, OpId, Ppn, Pun};
 
 impl Moves {
     /// Looks whether a lane should be cleaned, and starts or continues.
@@ -283,12 +283,11 @@ impl Moves {
         let units = &room[..count];
         let block = self.media.tables.layout.block_of_page(page).0;
         let cause = self.media.tables.blocks.cause(block);
-        let mut op = self.media.space.op_of_move(
+        let mut op = self.media.space.read_of_move(
             &self.media.tables,
             &self.media.work,
             flash,
-            (OpKind::Read, cause),
-            page,
+            (cause, Pun(units[0].source)),
             lane,
         );
         self.media.work.counts.note_margin(&flash.chip, &op);

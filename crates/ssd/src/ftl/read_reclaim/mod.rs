@@ -367,7 +367,7 @@ impl Layout {
     /// The first unit of a page of one member of a block.
     #[inline]
     pub(super) fn first_unit_of(&self, block: BlockId, member: u32, page: u32) -> Pun {
-        Pun(self.first_unit(block).0 + (page * self.abreast + member / self.width) * self.units_per_page)
+        Pun(self.first_unit(block).0 + (page * self.abreast + member / self.wide) * self.units_per_page)
     }
 }
 

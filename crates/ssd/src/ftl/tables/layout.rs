@@ -29,9 +29,14 @@ pub struct Layout {
     pub blocks_per_lane: u32,
     /// Planes a block is striped over.
     pub span: u32,
-    /// Pages of the chips that a page of the firmware takes, in planes side by side: 1, unless mapping units are larger
-    /// than a page of the chips. The firmware reads and programs all of it, and the host reads what it asks for.
+    /// Pages of the chips that a page of the firmware takes: 1, unless it is `wide` or `deep`. The firmware programs
+    /// all of it, and the host reads what it asks for.
     pub width: u32,
+    /// Of these, pages in planes side by side: several where mapping units are larger than a page of the chips. The
+    /// firmware reads all of them.
+    pub wide: u32,
+    /// And pages of one wordline: all of them where chips program one-shot. The firmware reads what it needs.
+    pub deep: u32,
     /// Pages of one number in a block.
     pub abreast: u32,
     /// Pages of a (firmware) block.
@@ -45,6 +50,8 @@ pub struct Layout {
     pub one_bit_pages_per_block: u32,
     /// Mapping units in a page.
     pub units_per_page: u32,
+    /// Mapping units that lie together in a page of the chips, and are read at once.
+    pub units_per_read: u32,
     /// Bytes of a mapping unit.
     pub unit_bytes: u32,
     /// Pages that are read and programmed together: the planes of a die, or one.
@@ -56,6 +63,7 @@ pub struct Layout {
     block_of_page: Divisor,
     abreast_of_page: Divisor,
     unit_of_page: Divisor,
+    unit_of_read: Divisor,
     lane_of_block: Divisor,
     block_of_unit: Divisor,
     /// Each member of each lane.
@@ -134,9 +142,9 @@ impl Layout {
             .flat_map(|(lane, i)| (0..span).map(move |k| (lane * span + k, i)))
             .map(|(member, i)| good[members[member as usize] as usize][i as usize])
             .collect();
-        let width = cfg.pages_per_unit();
-        let abreast = span / width;
-        let pages_per_block = g.pages_per_block() * abreast;
+        let (wide, deep) = (cfg.pages_per_unit(), cfg.pages_of_program());
+        let abreast = span / wide;
+        let pages_per_block = g.pages_per_block() / deep * abreast;
         let plane_first = order.name().starts_with('p');
         Layout {
             channels: g.channels,
@@ -146,13 +154,16 @@ impl Layout {
             lanes,
             blocks_per_lane,
             span,
-            width,
+            width: wide * deep,
+            wide,
+            deep,
             abreast,
             pages_per_block,
             data_pages_per_block: pages_per_block,
             parity: Parity::new(cfg.parity_share_q32(), pages_per_block, pages_per_row),
             one_bit_pages_per_block: g.wordlines_per_block * abreast,
-            units_per_page: cfg.units_per_page(),
+            units_per_page: cfg.units_per_program(),
+            units_per_read: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
             pages_per_row,
             pages_per_turn: if plane_first && cfg.allocation.superblock == Superblock::Planes {
@@ -163,9 +174,10 @@ impl Layout {
             lane_order,
             block_of_page: Divisor::new(pages_per_block),
             abreast_of_page: Divisor::new(abreast),
-            unit_of_page: Divisor::new(cfg.units_per_page()),
+            unit_of_page: Divisor::new(cfg.units_per_program()),
+            unit_of_read: Divisor::new(cfg.units_per_page()),
             lane_of_block: Divisor::new(blocks_per_lane.max(1)),
-            block_of_unit: Divisor::new(pages_per_block * cfg.units_per_page()),
+            block_of_unit: Divisor::new(pages_per_block * cfg.units_per_program()),
             members: members.into_iter().map(|plane| Member::new(plane, g.planes_per_die)).collect(),
             member_blocks,
         }
@@ -215,10 +227,24 @@ impl Layout {
         (page.0 * self.units_per_page..(page.0 + 1) * self.units_per_page).map(Pun)
     }
 
-    /// Whether two units lie in the same page.
+    /// Whether one read gets two units: they lie in the same page of the chips.
     #[inline]
-    pub fn share_page(&self, a: Pun, b: Pun) -> bool {
-        self.page_of_unit(a).0 == self.page_of_unit(b).0
+    pub fn share_read(&self, a: Pun, b: Pun) -> bool {
+        self.unit_of_read.quotient(a.0) == self.unit_of_read.quotient(b.0)
+    }
+
+    /// The page of a unit, and the first of the units that are read at once with it.
+    #[inline]
+    pub fn read_of(&self, unit: Pun) -> (Ppn, Pun) {
+        let read = self.unit_of_read.quotient(unit.0);
+        let page = if self.deep == 1 { Ppn(read) } else { self.page_of_unit(unit).0 };
+        (page, Pun(read * self.units_per_read))
+    }
+
+    /// Which of the pages that a wordline is programmed with holds a unit.
+    #[inline]
+    pub fn page_of_wordline(&self, unit: Pun) -> u32 {
+        self.unit_of_read.quotient(self.page_of_unit(unit).1)
     }
 
     /// Pages for data that are left of a row behind one of its pages.
@@ -240,7 +266,7 @@ impl Layout {
 
     /// The pages of a block that lie in one of its physical blocks, or have a part there.
     pub fn pages_of_member(&self, block: BlockId, member: u32) -> impl Iterator<Item = Ppn> + Clone + use<> {
-        let (pages, first) = (self.pages_per_block, member / self.width);
+        let (pages, first) = (self.pages_per_block, member / self.wide);
         (block.0 * pages + first..(block.0 + 1) * pages).step_by(self.abreast as usize).map(Ppn)
     }
 
@@ -291,19 +317,25 @@ impl Layout {
     #[inline]
     pub fn locate_part(&self, ppn: Ppn, part: u32) -> PageAddress {
         let (block, at) = self.block_of_page(ppn);
-        let (page, k) = self.abreast_of_page.split(at);
-        PageAddress { page, ..self.member(block, k * self.width + part) }
+        let (row, k) = self.abreast_of_page.split(at);
+        match self.width {
+            1 => PageAddress { page: row, ..self.member(block, k) },
+            _ => PageAddress {
+                page: row * self.deep + part / self.wide,
+                ..self.member(block, k * self.wide + part % self.wide)
+            },
+        }
     }
 
     /// Bytes of a part of a page: a page of the chips.
     #[inline]
     pub fn part_bytes(&self) -> u32 {
-        self.units_per_page * self.unit_bytes / self.width
+        self.units_per_read * self.unit_bytes / self.wide
     }
 
     /// The granules of a unit, as the host counts them, that lie in a part of it.
     pub fn granules_of_part(&self, part: u32) -> u64 {
-        let granules = (self.unit_bytes / SECTOR_BYTES as u32).min(u64::BITS) / self.width;
+        let granules = (self.unit_bytes / SECTOR_BYTES as u32).min(u64::BITS) / self.wide;
         (u64::MAX >> (u64::BITS - granules)) << (part * granules)
     }
 

@@ -98,10 +98,10 @@ impl Tables {
         let at = self.place_to_read(first);
         let is_here = |lpn: Lpn| {
             let unit = self.place_to_read(lpn);
-            let reached = count == 1 || (self.map.lookup(lpn) == unit && self.layout.share_page(at, unit));
+            let reached = count == 1 || (self.map.lookup(lpn) == unit && self.layout.share_read(at, unit));
             unit.is_some() && reached
         };
-        let is_one = self.layout.width == 1 && (first.0..first.0 + count).map(Lpn).all(is_here);
+        let is_one = self.layout.wide == 1 && (first.0..first.0 + count).map(Lpn).all(is_here);
         is_one.then_some(Place(at))
     }
 

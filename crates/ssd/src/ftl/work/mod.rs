@@ -81,9 +81,13 @@ impl Work {
         reclaims: bool,
         (page_classes, caches): (&PageClasses, bool),
     ) -> Self {
-        // Two rows for each die: one is read while the other is programmed.
-        let two_rows = if cfg.planes_per_row() > 1 { 2 * layout.abreast } else { 0 };
-        let in_flight_at_most = cfg.cleaning.copies_in_flight.div_ceil(layout.width).max(two_rows);
+        // Two rows for each die, or two wordlines: one is read while the other is programmed.
+        let two = match cfg.planes_per_row() {
+            1 if layout.deep == 1 => 0,
+            1 => 2 * layout.deep,
+            _ => 2 * layout.abreast * layout.deep,
+        };
+        let in_flight_at_most = cfg.cleaning.copies_in_flight.div_ceil(layout.wide).max(two);
         let room =
             (2 * in_flight_at_most + layout.pages_per_row + 1) as usize * layout.units_per_page as usize;
         let gathered = || (0..streams.all()).map(|_| Gathered::with_capacity(room)).collect();
@@ -186,8 +190,8 @@ impl Work {
     #[inline]
     pub(in crate::ftl) fn is_busy(&self, layout: &Layout, lane: LaneId, more: u32) -> bool {
         let work = &self.lanes[lane.index()];
-        let under_way = work.reads + work.programs + work.full_pages(layout);
-        under_way + layout.pages_per_row > self.in_flight_at_most + more
+        let under_way = work.reads + (work.programs + work.full_pages(layout)) * layout.deep;
+        under_way + layout.pages_per_row * layout.deep > self.in_flight_at_most + more
     }
 
     /// Whether a job's next read waits until operations end: as many are under way as may be, and it is of another row
@@ -227,13 +231,13 @@ impl Work {
         let mut under_way = vec![(0, 0); tables.layout.lanes as usize];
         let mut leaving = vec![0u32; tables.layout.blocks() as usize];
         held.iter().for_each(|&unit| leaving[tables.layout.block_of_unit(unit).index()] += 1);
-        // Of a page that is read in parts each stands for all.
+        // Of a page that is read in all its parts each stands for all.
         let mut seen = BTreeSet::new();
         for (id, op) in flash.pool.iter().filter(|(_, op)| !op.cause.is_for_host()) {
             if op.kind == OpKind::Erase || op.kind.hides() || op.is_look() {
                 continue;
             }
-            let is_one = op.kind != OpKind::Read || tables.layout.width == 1 || seen.insert(op.ppn);
+            let is_one = op.kind != OpKind::Read || tables.layout.wide == 1 || seen.insert(op.ppn);
             if !is_one || !tables.layout.stands_for_page(op) {
                 continue;
             }

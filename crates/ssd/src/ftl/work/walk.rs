@@ -12,9 +12,9 @@ pub(in crate::ftl) type PageUnits = [UnitRef; UNITS_AT_MOST];
 /// What a job does next. The units are put where the caller has room for them, as many as `count` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ftl) enum Step {
-    /// Reads these units, which lie in one page.
+    /// Reads these units, which one read gets.
     Read {
-        /// The page.
+        /// The page that they lie in.
         page: Ppn,
         /// How many units.
         count: usize,
@@ -82,14 +82,13 @@ impl Walk {
     /// The next page with live units: they are to be read. [`Step::Done`] if there is none.
     #[inline(always)]
     pub fn step(&mut self, tables: &Tables, units: &mut PageUnits) -> Step {
-        let per_page = tables.layout.units_per_page;
         while let Some(first) = tables.map.next_live(self.cursor, self.end) {
-            let page = tables.layout.page_of_unit(Pun(first)).0;
-            self.cursor = (page.0 + 1) * per_page;
+            let (page, Pun(first)) = tables.layout.read_of(Pun(first));
+            self.cursor = first + tables.layout.units_per_read;
             if self.pages.is_some_and(|pages| !pages.hold(tables, page)) {
                 continue;
             }
-            let count = each_live(tables, page.0 * per_page, |nth, unit| units[nth] = tables.unit_at(unit));
+            let count = each_live(tables, first, |nth, unit| units[nth] = tables.unit_at(unit));
             self.look_ahead(tables, count);
             return Step::Read { page, count };
         }
@@ -109,21 +108,20 @@ impl Walk {
     /// Starts loading the mapping entries of the next live units, page by page, `count` of them or some more.
     #[inline]
     pub(in crate::ftl) fn look_ahead(&mut self, tables: &Tables, count: usize) {
-        let per_page = tables.layout.units_per_page;
         let mut begun = 0;
         while begun < count {
             let Some(first) = tables.map.next_live(self.ahead, self.end) else { return };
-            let page = tables.layout.page_of_unit(Pun(first)).0.0 * per_page;
-            begun += each_live(tables, page, |_, unit| tables.map.prefetch(tables.map.stored(Pun(unit)).0));
-            self.ahead = page + per_page;
+            let first = tables.layout.read_of(Pun(first)).1.0;
+            begun += each_live(tables, first, |_, unit| tables.map.prefetch(tables.map.stored(Pun(unit)).0));
+            self.ahead = first + tables.layout.units_per_read;
         }
     }
 }
 
-/// Calls `then` with the live units of the page that begins with unit `first`; returns how many there are.
+/// Calls `then` with the live units that are read at once, of which `first` is the first; returns how many there are.
 #[inline]
 fn each_live(tables: &Tables, first: u32, mut then: impl FnMut(usize, u32)) -> usize {
-    let mut live = tables.map.live_of(first, tables.layout.units_per_page);
+    let mut live = tables.map.live_of(first, tables.layout.units_per_read);
     let mut count = 0;
     while live != 0 {
         then(count, first + live.trailing_zeros());

@@ -8,7 +8,7 @@ use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_line};
-use crate::units::{BlockId, LaneId, Ppn, StreamId};
+use crate::units::{BlockId, LaneId, Ppn, Pun, StreamId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -170,6 +170,13 @@ impl Ring {
         Op::new(kind, cause, page, at, page_type)
     }
 
+    /// A read of the page that holds a unit.
+    #[inline(always)]
+    pub(in crate::ftl) fn read_of(&self, tables: &Tables, cause: Cause, unit: Pun) -> Op {
+        let op = self.op(tables, OpKind::Read, cause, tables.layout.page_of_unit(unit).0);
+        if tables.layout.deep == 1 { op } else { of_wordline(tables, op, unit) }
+    }
+
     /// The ring of a lane.
     pub fn lane(&self, lane: LaneId) -> &LaneRing {
         &self.lanes[lane.index()]
@@ -279,4 +286,12 @@ impl Ring {
         let sum = |of: fn(&LaneRing) -> u32| self.lanes.iter().map(of).sum();
         slc_cache::Report { blocks: sum(|ring| ring.owned), target: sum(|ring| ring.target) }
     }
+}
+
+/// An operation on a page of the firmware that is a wordline, on the page of it alone that holds a unit.
+#[cold]
+#[inline(never)]
+fn of_wordline(tables: &Tables, op: Op, unit: Pun) -> Op {
+    let at = tables.layout.locate_part(op.ppn, tables.layout.page_of_wordline(unit));
+    Op { at, page_type: tables.order.page_type(at.page), ..op }
 }

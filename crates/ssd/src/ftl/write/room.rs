@@ -236,10 +236,29 @@ impl Space {
         page: Ppn,
         lane: LaneId,
     ) -> Op {
-        let due = !flash.is_instant() && work.lanes[lane.index()].is_due(cause);
+        self.as_move(work, flash, lane, self.ring.op(tables, kind, cause, page))
+    }
+
+    /// The read for a lane's moves of the page that holds a unit.
+    #[inline(always)]
+    pub(in crate::ftl) fn read_of_move(
+        &self,
+        tables: &Tables,
+        work: &Work,
+        flash: &Flash,
+        (cause, unit): (Cause, Pun),
+        lane: LaneId,
+    ) -> Op {
+        self.as_move(work, flash, lane, self.ring.read_of(tables, cause, unit))
+    }
+
+    /// An operation, as one of a lane's moves.
+    #[inline(always)]
+    fn as_move(&self, work: &Work, flash: &Flash, lane: LaneId, op: Op) -> Op {
+        let due = !flash.is_instant() && work.lanes[lane.index()].is_due(op.cause);
         let critical = due || !flash.is_instant() && work.is_at_reserve(&self.allocator, lane);
-        let priority = if kind.reads() { Priority::Low } else { Priority::Medium };
-        Op { tag: lane.0, due, critical, priority, ..self.ring.op(tables, kind, cause, page) }
+        let priority = if op.kind.reads() { Priority::Low } else { Priority::Medium };
+        Op { tag: lane.0, due, critical, priority, ..op }
     }
 
     /// A program of a lane's moves to a page, in the mode of its block, where it is issued now.

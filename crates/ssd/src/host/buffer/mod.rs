@@ -49,7 +49,7 @@ impl Rules {
     pub fn staging_slots(&self, cfg: &Sections, streams: Streams, queued: u32) -> u32 {
         let streams = streams.of_host.count_ones();
         let programs = 2 * cfg.host_programs_at_most() + streams * cfg.pages_per_row() - 1;
-        let on_their_way = programs * cfg.units_per_page();
+        let on_their_way = programs * cfg.units_per_program();
         let logical = u32::try_from(cfg.logical_units()).unwrap_or(u32::MAX);
         let of_buffer = self.slots.min(logical.saturating_add(on_their_way));
         of_buffer.max(on_their_way).saturating_add(streams.saturating_mul(queued))

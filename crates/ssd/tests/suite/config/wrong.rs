@@ -332,6 +332,101 @@ const WRONG: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "[nand.cell]\none_shot = true\nprogram_order = \"shadow\"",
+        &[
+            "my.toml:2: nand.cell.one_shot: impossible",
+            "a wordline's 3 pages in one program, in an order (\"shadow\") with others between them",
+            "nand.cell.program_order = \"wordline_major\", or nand.cell.one_shot = false",
+            "see also nand.cell.program_order (my.toml:3)",
+        ],
+    ),
+    (
+        "[nand.cell]\none_shoot = true",
+        &["my.toml:2: nand.cell.one_shoot: no such key", "program_order, one_shot", "mean one_shot?"],
+    ),
+    ("[nand.cell]\none_shot = 1", &["my.toml:2: nand.cell.one_shot", "1", "true or false"]),
+    (
+        "[nand.cell]\none_shot = true\n[nand.geometry]\npage_bytes = 32768",
+        &[
+            "my.toml:2: nand.cell.one_shot: impossible",
+            "programs of 3 pages of 32768 bytes, 24 mapping units in all",
+            "at most 16 units in a program: pages of at most 20480 bytes, larger units, or nand.cell.one_shot = false",
+            "see also ftl.mapping.unit (its default)",
+            "nand.geometry.page_bytes (my.toml:4)",
+        ],
+    ),
+    (
+        "[nand.cell]\none_shot = true\n[ftl.mapping]\nunit = \"32kib\"",
+        &[
+            "my.toml:2: nand.cell.one_shot: impossible",
+            "a wordline's 3 pages in one program, with units of 2 pages (\"32kib\") in planes side by side",
+            "units of at most a page, such as \"page\", or nand.cell.one_shot = false",
+            "see also ftl.mapping.unit (my.toml:4)",
+        ],
+    ),
+    (
+        "[nand.cell]\none_shot = true\n[ftl.mapping]\nunit = \"page\"\n[ftl.allocation]\nplacement = \"static\"\n\
+         superblock = \"none\"",
+        &[
+            "my.toml:2: nand.cell.one_shot: impossible",
+            "a fixed plane for each logical page, with 3 pages that are programmed at once",
+            "ftl.allocation.placement = \"dynamic\", or nand.cell.one_shot = false",
+            "see also ftl.allocation.placement (my.toml:6)",
+        ],
+    ),
+    (
+        "[nand.cell]\none_shot = true\n[ftl.sanitize]\npolicy = \"erase\"",
+        &[
+            "my.toml:2: nand.cell.one_shot: impossible",
+            "\"erase\", which programs single pages, with 3 that are programmed at once",
+            "ftl.sanitize.policy = \"none\", or nand.cell.one_shot = false",
+            "see also ftl.sanitize.policy (my.toml:4)",
+        ],
+    ),
+    (
+        "[nand.cell]\none_shot = true\n[ftl.read_reclaim]\npolicy = \"block\"",
+        &[
+            "my.toml:2: nand.cell.one_shot: impossible",
+            "ftl.read_reclaim.policy = \"never\", or nand.cell.one_shot = false",
+            "see also ftl.read_reclaim.policy (my.toml:4)",
+        ],
+    ),
+    (
+        "[nand.cell]\none_shot = true\n[ftl.page_class]\npolicy = \"read_heat\"",
+        &[
+            "my.toml:2: nand.cell.one_shot: impossible",
+            "\"read_heat\", which programs single pages",
+            "ftl.page_class.policy = \"sequential\", or nand.cell.one_shot = false",
+        ],
+    ),
+    (
+        "[nand.cell]\none_shot = true\n[ftl.slc_cache]\npolicy = \"adaptive\"",
+        &[
+            "my.toml:2: nand.cell.one_shot: impossible",
+            "\"adaptive\", which programs single pages",
+            "ftl.slc_cache.policy = \"none\", or nand.cell.one_shot = false",
+        ],
+    ),
+    (
+        "[ftl.mapping]\nunit = \"page\"\n[nand.cell]\none_shot = true\n[ftl.migration]\npolicy = \"copyback_always\"",
+        &[
+            "my.toml:6: ftl.migration.policy: impossible",
+            "copyback (\"copyback_always\"), which programs single pages, with 3 that are programmed at once",
+            "nand.cell.one_shot = false, or ftl.migration.policy = \"off_chip\"",
+            "see also nand.cell.one_shot (my.toml:4)",
+        ],
+    ),
+    (
+        "preset = \"longlive\"\n[nand.cell]\none_shot = true\n[ftl.age_marker]\npolicy = \"real_wear\"",
+        &[
+            "my.toml:5: ftl.age_marker.policy: impossible",
+            "\"real_wear\", which reads the first page of each block once it is programmed, with wordlines of 3 pages \
+             programmed at once",
+            "ftl.age_marker.policy = \"pe_cycles\", or nand.cell.one_shot = false",
+            "see also nand.cell.one_shot (my.toml:3)",
+        ],
+    ),
+    (
         "[ftl.mapping]\nunit = \"32kib\"\n[nand.geometry]\npage_bytes = 49152",
         &[
             "my.toml:4: nand.geometry.page_bytes: impossible",

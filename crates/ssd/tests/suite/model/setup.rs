@@ -550,37 +550,6 @@ pub fn place_pages(cfg: &mut DriveConfig) -> bool {
     false
 }
 
-/// A drive mapped in units of 4 to 64 KiB, on pages of every size, larger or smaller, in every way that they are
-/// issued; some age, cache, sort or lock what dies.
-pub fn random_units(rng: &mut Rng) -> DriveConfig {
-    use MappingUnit::{FourKib, SixteenKib, SixtyFourKib, ThirtyTwoKib};
-    loop {
-        let mut cfg = match rng.below(8) {
-            0 => random_locks(rng),
-            1 => random_caching(rng),
-            2 => random_sorting(rng),
-            _ => random_config(rng),
-        };
-        cfg.mapping.unit = pick(rng, &[FourKib, SixteenKib, SixteenKib, ThirtyTwoKib, SixtyFourKib]);
-        cfg.geometry.page_bytes = pick(rng, &[2_048, 4_096, 8_192, 8_192, 16_384, 16_384, 32_768]);
-        cfg.geometry.planes_per_die = pick(rng, &[1, 2, 4, 4, 6, 8]);
-        if cfg.pages_per_unit() > 1 {
-            (cfg.scheduling.multi_plane, cfg.allocation.issue) = (true, Issue::Row);
-            cfg.allocation.superblock = pick(rng, &[Superblock::Planes, Superblock::All]);
-            select(&mut cfg, "ftl.read_reclaim", "never");
-        }
-        if rng.below(8) == 0 {
-            random_aging(&mut cfg, rng);
-        }
-        if cfg.validate().is_err() {
-            select(&mut cfg, "ftl.migration", "off_chip");
-        }
-        if cfg.physical_units() <= UNITS_AT_MOST && make_room(&mut cfg) {
-            return cfg;
-        }
-    }
-}
-
 /// Cells that reads harm ten times as fast, so that replicas are lost, too.
 pub fn weaken(cfg: &mut DriveConfig) {
     let disturb = &mut cfg.cells.disturb;

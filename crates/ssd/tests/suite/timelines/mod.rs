@@ -12,6 +12,7 @@ mod host;
 mod locks;
 mod m64;
 mod mqsim;
+mod one_shot;
 mod planes;
 mod preemption;
 mod programs;

@@ -294,7 +294,18 @@ impl Technique for Ages {
     }
 
     fn misfit(config: &Config, cfg: &Sections) -> Option<Misfit> {
-        let looks = Policy::build(config).reads_first_page() && cfg.pages_per_unit() > 1;
+        let looks = Policy::build(config).reads_first_page();
+        let (is_wide, is_one_shot) = (cfg.pages_per_unit() > 1, cfg.pages_of_program() > 1);
+        let one_shot = || Misfit {
+            keys: &["ftl.age_marker.policy", "nand.cell.one_shot"],
+            found: format!(
+                "\"{}\", which reads the first page of each block once it is programmed, with wordlines of {} pages \
+                 programmed at once",
+                config.name(),
+                cfg.pages_of_program()
+            ),
+            allowed: "ftl.age_marker.policy = \"pe_cycles\", or nand.cell.one_shot = false".to_owned(),
+        };
         let wide = || Misfit {
             keys: &["ftl.age_marker.policy", "ftl.mapping.unit"],
             found: format!(
@@ -304,7 +315,8 @@ impl Technique for Ages {
             ),
             allowed: "ftl.age_marker.policy = \"pe_cycles\", or ftl.mapping.unit = \"page\"".to_owned(),
         };
-        wrong_cells(config, cfg).or_else(|| looks.then(wide))
+        let wrong = wrong_cells(config, cfg).or_else(|| (looks && is_wide).then(wide));
+        wrong.or_else(|| (looks && is_one_shot).then(one_shot))
     }
 
     /// Markers are fitted on blocks that are never used with one bit a cell.

@@ -249,7 +249,7 @@ impl Deal {
             let ended = self.put_on_its_way(tables, share, units[count]);
             count += 1;
             match self.peek(tables) {
-                Some((next_share, next)) if !ended && tables.layout.share_page(Pun(first), Pun(next)) => {
+                Some((next_share, next)) if !ended && tables.layout.share_read(Pun(first), Pun(next)) => {
                     (share, unit) = (next_share, next);
                 }
                 _ => break,

@@ -142,7 +142,17 @@ impl Technique for Copies {
             ),
             allowed: format!("ftl.mapping.unit = \"page\", {OR}"),
         };
-        policy.misfit().or_else(|| wide.then(by_parts)).or_else(|| {
+        let one_shot = || Misfit {
+            keys: &["ftl.migration.policy", "nand.cell.one_shot"],
+            found: format!(
+                "copyback (\"{}\"), which programs single pages, with {} that are programmed at once",
+                config.name(),
+                cfg.pages_of_program()
+            ),
+            allowed: format!("nand.cell.one_shot = false, {OR}"),
+        };
+        let misfit = policy.misfit().or_else(|| wide.then(by_parts));
+        misfit.or_else(|| (cfg.pages_of_program() > 1).then(one_shot)).or_else(|| {
             parts.then(|| Misfit {
                 keys: &["ftl.migration.policy", "ftl.mapping.unit", "nand.geometry.page_bytes"],
                 found: format!(
