@@ -87,6 +87,10 @@ impl DriveConfig {
                 &allowed("ftl.slc_cache.policy = \"none\""),
             );
         }
+        if self.cell.one_shot {
+            let found = format!("{} %, on wordlines that are programmed at once", show_f64(percent));
+            conflicts.add(&[PARITY, "nand.cell.one_shot"], found, &allowed("nand.cell.one_shot = false"));
+        }
         if self.pages_per_unit() > 1 {
             let found = format!("{} %, with units of {} pages", show_f64(percent), self.pages_per_unit());
             let keys = [PARITY, "ftl.mapping.unit"];

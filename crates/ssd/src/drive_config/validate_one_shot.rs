@@ -1,7 +1,7 @@
 //! Checks of what wordlines that are programmed at once (`nand.cell.one_shot`) are combined with.
 
 use super::DriveConfig;
-use super::validate::Conflicts;
+use super::conflicts::Conflicts;
 use crate::flash::op::UNITS_AT_MOST;
 use crate::ftl::{page_class, read_reclaim, sanitize, slc_cache};
 use crate::sections::{Placement, ProgramOrder};

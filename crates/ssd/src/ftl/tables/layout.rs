@@ -108,6 +108,17 @@ impl Member {
     }
 }
 
+/// By plane: the blocks that the firmware uses, those left out that were bad when they left the factory.
+fn good_blocks(cfg: &Sections, chip: &Chip) -> Vec<Vec<u32>> {
+    let g = &cfg.geometry;
+    let of_plane = |plane: u32| {
+        let physical = (0..g.blocks_per_plane).map(|block| plane * g.blocks_per_plane + block);
+        let good = physical.filter(|&block| !chip.is_factory_bad(block));
+        good.take(cfg.used_blocks_per_plane() as usize).collect()
+    };
+    (0..g.planes()).map(of_plane).collect()
+}
+
 impl Layout {
     /// The layout of a checked configuration on these chips (whose factory-bad blocks are left out).
     pub fn new(cfg: &Sections, chip: &Chip) -> Self {
@@ -125,16 +136,7 @@ impl Layout {
         let mut lane_order: Vec<u32> = (0..lanes).collect();
         lane_order.sort_by_key(|&lane| plane_rank(order, cfg, members[(lane * span) as usize], rows));
 
-        let physical = |plane: u32, b: u32| plane * g.blocks_per_plane + b;
-        let good: Vec<Vec<u32>> = (0..planes)
-            .map(|plane| {
-                (0..g.blocks_per_plane)
-                    .map(|b| physical(plane, b))
-                    .filter(|&b| !chip.is_factory_bad(b))
-                    .take(cfg.used_blocks_per_plane() as usize)
-                    .collect()
-            })
-            .collect();
+        let good = good_blocks(cfg, chip);
         let blocks_per_lane = good.iter().map(Vec::len).min().unwrap_or(0) as u32;
         let are_whole = blocks_per_lane == g.blocks_per_plane;
         let member_blocks = (0..if are_whole { 0 } else { lanes })

@@ -2,6 +2,7 @@
 
 mod cells;
 mod locks;
+mod numbers;
 mod wrong;
 
 use crate::support::soaked;

@@ -1,5 +1,6 @@
 //! Random drives whose mapping units, or what they program at once, are more than usual.
 
+use super::parity::without_parity_if_it_must;
 use super::setup::{
     UNITS_AT_MOST, make_room, pick, random_aging, random_caching, random_config, random_locks,
     random_sorting, random_stream,
@@ -31,6 +32,7 @@ pub fn random_units(rng: &mut Rng) -> DriveConfig {
         if rng.below(8) == 0 {
             random_aging(&mut cfg, rng);
         }
+        without_parity_if_it_must(&mut cfg);
         if cfg.validate().is_err() {
             select(&mut cfg, "ftl.migration", "off_chip");
         }
@@ -55,6 +57,7 @@ pub fn random_one_shot(rng: &mut Rng) -> DriveConfig {
         }
         select(&mut cfg, "ftl.read_reclaim", "never");
         select(&mut cfg, "ftl.migration", "off_chip");
+        cfg.redundancy.parity_percent = 0.0;
         if cfg.physical_units() > UNITS_AT_MOST {
             continue;
         }
