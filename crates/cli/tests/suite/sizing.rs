@@ -200,8 +200,17 @@ fn a_past_is_chosen_on_any_drive_and_told() {
 /// same events.
 #[test]
 fn naming_the_default_drive_changes_nothing() {
-    const GEOMETRY: [&str; 5] =
-        ["channels", "chips_per_channel", "dies_per_chip", "wordlines_per_block", "blocks_per_plane"];
+    // Shorter blocks are erased in less time.
+    const SIZED: [&str; 8] = [
+        "geometry.channels",
+        "geometry.chips_per_channel",
+        "geometry.dies_per_chip",
+        "geometry.wordlines_per_block",
+        "geometry.blocks_per_plane",
+        "timing.t_erase_us",
+        "timing.erase_steps",
+        "slc.t_erase_us",
+    ];
     for path in traces() {
         let run = |args: &[&str]| {
             let all = [&["run", &path, "--json", "--set", "run.requests=20000"], args].concat();
@@ -209,10 +218,10 @@ fn naming_the_default_drive_changes_nothing() {
         };
         let unnamed = run(&[]);
         let size = |key: &str| {
-            let key = format!("nand.geometry.{key}");
+            let key = format!("nand.{key}");
             format!("{key}={}", unnamed["config"][&key])
         };
-        let sets = GEOMETRY.map(size);
+        let sets = SIZED.map(size);
         let mut args = vec!["--drive", "client_tlc", "--address", "compact"];
         args.extend(sets.iter().flat_map(|set| ["--set", set.as_str()]));
         let named = run(&args);
