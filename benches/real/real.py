@@ -4,7 +4,9 @@
     benches/real/real.py [WORDLINE]
 
 Fits tPROG to a drive's sequential writes, then predicts its uniform 4-KiB writes, page by page and by row
-(ftl.allocation.issue). WORDLINE is the program, target/release/wordline by default. Deterministic; about a minute.
+(ftl.allocation.issue). Drives have their flash (drive.raw_gib), capacity (drive.logical_gib) and parity
+(ftl.parity_percent), at a sixteenth of their size: fewer blocks, and shorter ones, erased in as much less time.
+WORDLINE is the program, target/release/wordline by default. Deterministic; a few minutes.
 """
 
 import json
@@ -17,6 +19,29 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SEQUENTIAL = ["--synthetic", "sequential", "--size", "128KiB", "--depth", "32", "--requests", "60000"]
 RANDOM = ["--synthetic", "uniform", "--size", "4KiB", "--depth", "256", "--requests", "1000000"]
+# Of the default drive (presets/nand/client_tlc.toml): wordlines of a block, and us to erase it; planes of a die.
+WORDLINES, ERASE_US, PLANES = 704, 3500, 4
+# Of the drives here, which are made so many times smaller.
+SHORT, SCALE = 44, 16
+
+
+def size(drive):
+    """The keys that give a drive its flash and its capacity, scaled down to whole blocks of each plane."""
+    row_gib = drive["dies"] * PLANES * SHORT * 3 * 16 / 2**20
+    blocks = round(drive["raw_gib"] / SCALE / row_gib)
+    raw_gib = blocks * row_gib
+    return {
+        "nand.geometry.dies_per_chip": drive["dies"] // 8,
+        "nand.geometry.wordlines_per_block": SHORT,
+        # More than the firmware uses.
+        "nand.geometry.blocks_per_plane": blocks + blocks // 20,
+        "nand.timing.t_erase_us": ERASE_US * SHORT / WORDLINES,
+        # The step of a whole block's erase is longer.
+        "nand.timing.erase_steps": 1,
+        "drive.raw_gib": raw_gib,
+        "drive.logical_gib": raw_gib * drive["logical_gib"] / drive["raw_gib"],
+        "ftl.parity_percent": drive["parity_percent"],
+    }
 
 
 def drives_of(folder):
@@ -31,9 +56,7 @@ def program_of(arguments):
 
 def settings_of(drive, program_us, issue):
     """The settings that make the default drive that drive, at a smaller size."""
-    return {
-        "nand.geometry.dies_per_chip": drive["dies"] // 8,
-        "drive.over_provisioning_percent": 100 * (drive["raw_gib"] / drive["logical_gib"] - 1),
+    return size(drive) | {
         "nand.timing.t_program_us": f"[{program_us}]",
         "ftl.allocation.issue": issue,
     }
