@@ -6,6 +6,7 @@ use super::dies::Rules;
 use super::op::{Op, OpPool};
 use super::preemption;
 use super::rows::Joins;
+use super::wordlines::Wordlines;
 use super::{FlashCounts, Steps};
 use crate::events::{EventKind, EventQueue};
 use crate::units::{OpId, SimTime};
@@ -48,6 +49,13 @@ impl At<'_> {
         self.book_die_wait(leader, self.now);
     }
 
+    /// An operation has left the queue for the interface, and none joins it.
+    pub(super) fn take_alone(&mut self, leader: OpId) {
+        (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
+        self.note_taken(leader);
+        self.book_die_wait(leader, self.now);
+    }
+
     /// For what is seldom done: where that is out of line, what is done always keeps all of this in registers.
     #[inline(always)]
     pub(super) fn apart(&mut self) -> At<'_> {
@@ -74,9 +82,19 @@ impl At<'_> {
         }
     }
 
+    /// Lets operations join where chips program wordlines at once.
+    #[cold]
+    #[inline(never)]
+    fn gather_wordlines(&mut self, leader: OpId) {
+        let At { die, pool, counts, rules, .. } = self.apart();
+        if !(Wordlines { die, pool, counts, rules }).gather(leader) && self.rules.groups {
+            self.gather_group(leader);
+        }
+    }
+
     /// Lets operations at the head of the leader's queue join it: same kind, same page number, each another plane.
     #[inline(always)]
-    pub(super) fn gather_group(&mut self, leader: OpId) {
+    fn gather_group(&mut self, leader: OpId) {
         let line = self.pool.get(leader).line();
         if self.die.lines[line].head.is_some() {
             Self::gather_more(self.die, self.pool, self.counts, (leader, line));
@@ -113,8 +131,7 @@ impl At<'_> {
                 break;
             }
             planes |= 1 << op.at.plane;
-            // Attempts of a read that come back are not counted: it is one operation.
-            counts.joined[kind as usize][op.cause as usize] += u64::from(op.attempts == 0);
+            counts.note_joined(op);
             let id = die.pop(pool, line);
             pool.get_mut(last).follower = id;
             last = id;
@@ -267,6 +284,57 @@ impl At<'_> {
         }
         (self.die.io, self.die.sending, self.die.interface) = (sender, sender, Interface::WaitOut);
         self.ask_out();
+    }
+
+    /// The read on the interface senses from `start` on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn start_sensing(&mut self, start: SimTime) {
+        let id = std::mem::replace(&mut self.die.io, OpId::NONE);
+        self.die.interface = Interface::Idle;
+        let op = self.pool.get(id);
+        let planes = &mut self.die.planes;
+        if planes.sensing == 0 {
+            self.die.array_since = start;
+        }
+        planes.reads[op.at.plane as usize] = id;
+        planes.held |= 1 << op.at.plane;
+        planes.sensing |= 1 << op.at.plane;
+        self.steps.add(id, true);
+        let end = SimTime(start.0 + self.rules.timing.array_ns(op));
+        self.events.push(end, EventKind::Sensed, id.0);
+        if self.rules.preempts {
+            self.die.stops.gate = start;
+        }
+    }
+
+    /// A plane has its page ready.
+    pub(super) fn end_sensing(&mut self, id: OpId) {
+        self.book_array(id);
+        self.die.planes.sensing &= !(1 << self.pool.get(id).at.plane);
+        // What has its command on the way does not work yet.
+        let next = self.die.planes.first(self.pool).map(|(_, since)| since);
+        if next.is_none_or(|since| since > self.now) {
+            self.end_work();
+            self.die.array_since = next.unwrap_or(self.now);
+        }
+        self.die.planes.ready.push(self.pool, id);
+    }
+
+    /// The page that was ready first wants to leave.
+    pub(super) fn send_ready(&mut self) {
+        let id = self.die.planes.ready.pop(self.pool);
+        self.book_die_wait(id, self.now);
+        (self.die.io, self.die.sending, self.die.interface) = (id, id, Interface::WaitOut);
+        self.ask_out();
+    }
+
+    /// The page of a read has left its plane.
+    #[cold]
+    pub(super) fn release_plane(&mut self, id: OpId) {
+        let plane = self.pool.get(id).at.plane;
+        self.die.planes.reads[plane as usize] = OpId::NONE;
+        self.die.planes.held &= !(1 << plane);
     }
 
     #[inline(always)]

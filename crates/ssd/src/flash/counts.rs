@@ -1,6 +1,6 @@
 //! What the flash counts.
 
-use super::op::{CAUSES, Cause, KINDS, OpKind};
+use super::op::{CAUSES, Cause, KINDS, Op, OpKind};
 use crate::signals::PRIORITIES;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +67,12 @@ counters! {
 }
 
 impl FlashCounts {
+    /// An operation joins others. Attempts of a read that come back are not counted: it is one operation.
+    #[inline]
+    pub(super) fn note_joined(&mut self, op: &Op) {
+        self.joined[op.kind as usize][op.cause as usize] += u64::from(op.attempts == 0);
+    }
+
     /// Operations of a kind that a die carried out at the same time for these causes, on average; `None` without any.
     /// An operation that joins one for another cause counts with its own.
     // tidy: allow(float): what a result says

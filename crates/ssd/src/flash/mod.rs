@@ -204,6 +204,11 @@ impl Flash {
         self.dies.void_events_at_most()
     }
 
+    /// Ends of sensing that lie ahead beside the first of each die.
+    pub(crate) fn more_senses_at_most(&self) -> usize {
+        self.dies.all.iter().map(|die| die.planes.reads.len().saturating_sub(1)).sum()
+    }
+
     /// What the arrays of the dies do to the chips, what is suspended included (slow).
     pub fn at_work(&self) -> Vec<AtWork> {
         self.dies.at_work(&self.pool)

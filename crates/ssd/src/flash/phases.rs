@@ -271,6 +271,13 @@ impl Flash {
         }
     }
 
+    /// A plane has sensed the page of a read.
+    pub(super) fn on_sensed(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
+        let mut at = self.at(self.pool.get(id).at.die, now, events);
+        at.end_sensing(id);
+        at.start_planes();
+    }
+
     /// An attempt is decoded, or has failed: the read is over, or the page is read again.
     pub(super) fn on_decoded(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
         let &Op { at, attempts, attempts_due, .. } = self.pool.get(id);
@@ -388,9 +395,7 @@ impl At<'_> {
     fn begin_past(&mut self, leader: OpId, alone: bool) {
         self.die.busy_since = self.now;
         if alone {
-            (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
-            self.note_taken(leader);
-            self.book_die_wait(leader, self.now);
+            self.take_alone(leader);
         } else {
             self.take_in(leader);
         }
@@ -398,7 +403,7 @@ impl At<'_> {
     }
 
     /// Reads that may go by what is suspended.
-    pub(super) fn may_pass(&self, leader: OpId) -> u32 {
+    fn may_pass(&self, leader: OpId) -> u32 {
         let by = &self.rules.precedence;
         let is_due = self.die.has_due() || self.pool.get(leader).due;
         let limit =
@@ -445,8 +450,65 @@ impl At<'_> {
         })
     }
 
+    /// Begins with all for which there are planes, or lets a page out; the array does nothing else.
+    #[cold]
+    #[inline(never)]
+    fn start_planes(&mut self) {
+        while self.die.interface == Interface::Idle && !self.die.array.is_some() {
+            let leader = if self.die.stops.suspended.is_some() {
+                self.take_past()
+            } else {
+                self.die.take_next_of_planes(self.pool, &self.rules.precedence)
+            };
+            if leader.is_some() {
+                self.begin_of_planes(leader);
+            } else if self.die.planes.ready.head.is_some() {
+                self.send_ready();
+            } else {
+                return self.resume_when_free();
+            }
+        }
+    }
+
+    /// Begins with an operation for which there are planes.
+    fn begin_of_planes(&mut self, leader: OpId) {
+        if !self.die.is_busy() {
+            self.die.busy_since = self.now;
+        }
+        if self.pool.get(leader).kind.reads() {
+            self.take_alone(leader);
+        } else {
+            self.take_in(leader);
+        }
+        self.ask_in();
+    }
+
+    /// Takes a read that goes by what is suspended.
+    fn take_past(&mut self) -> OpId {
+        let leader = self.die.stops.suspended;
+        let programs = self.pool.get(leader).kind.row().effect == Outcomes::Programs;
+        if self.die.stops.passed >= self.may_pass(leader) {
+            return OpId::NONE;
+        }
+        let found = self.die.first_that(self.pool, |op| !programs || !self.is_held(op, leader));
+        let Some(found) = found else { return OpId::NONE };
+        self.die.stops.passed += 1;
+        self.die.take_found(self.pool, &found)
+    }
+
+    /// What is suspended goes on, unless a plane is held, or a read that may go by comes back at once.
+    fn resume_when_free(&mut self) {
+        let leader = self.die.stops.suspended;
+        if !leader.is_some() || self.die.planes.held != 0 {
+            return;
+        }
+        if self.die.returning == 0 || self.die.stops.passed >= self.may_pass(leader) {
+            self.resume();
+        }
+    }
+
     /// What is suspended goes on.
-    pub(super) fn resume(&mut self) {
+    fn resume(&mut self) {
         let leader = std::mem::replace(&mut self.die.stops.suspended, OpId::NONE);
         let since = SimTime(self.now.0 + self.rules.timing.resume_ns());
         let stops = &mut self.die.stops;

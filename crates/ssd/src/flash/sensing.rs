@@ -9,16 +9,12 @@
 //! at a time, and it goes on when all of them are out; a read that has a plane is not stopped, for it holds up no other
 //! (assumed).
 
-use super::Flash;
-use super::at::At;
-use super::die::{Die, IN_A_ROW, Interface, Precedence};
+use super::die::{Die, IN_A_ROW, Precedence};
 use super::op::{OTHERS, Op, OpPool, Turn};
-use super::rows::Outcomes;
-use crate::events::{EventKind, EventQueue};
-use crate::units::{OpId, SimTime};
+use crate::units::OpId;
 
 /// A read in its line.
-struct Found {
+pub(super) struct Found {
     line: usize,
     /// The one it stands behind, if any.
     before: OpId,
@@ -27,7 +23,7 @@ struct Found {
 
 impl Die {
     /// The read that goes first of those that may begin.
-    fn first_that(&self, pool: &OpPool, may_begin: impl Fn(&Op) -> bool) -> Option<Found> {
+    pub fn first_that(&self, pool: &OpPool, may_begin: impl Fn(&Op) -> bool) -> Option<Found> {
         if self.planes.are_all_held() {
             return None;
         }
@@ -47,7 +43,7 @@ impl Die {
     }
 
     /// Takes a read out of its line.
-    fn take_found(&mut self, pool: &mut OpPool, found: &Found) -> OpId {
+    pub fn take_found(&mut self, pool: &mut OpPool, found: &Found) -> OpId {
         let passes_lower = self.lines[..found.line].iter().any(|line| line.head.is_some());
         if !passes_lower && self.above_lower >= IN_A_ROW {
             pool.get_mut(found.id).turn = Turn::Due;
@@ -58,7 +54,7 @@ impl Die {
     }
 
     /// Takes the operation to do next ([`Die::take_next`]) of those for which there are planes.
-    fn take_next_of_planes(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
+    pub fn take_next_of_planes(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
         if self.waiting == 0 {
             return OpId::NONE;
         }
@@ -71,130 +67,5 @@ impl Die {
             _ if other.is_some() && self.planes.have_room_for(pool.get(other)) => self.pop_other(pool),
             _ => OpId::NONE,
         }
-    }
-}
-
-impl At<'_> {
-    /// Begins with all for which there are planes, or lets a page out; the array does nothing else.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn start_planes(&mut self) {
-        while self.die.interface == Interface::Idle && !self.die.array.is_some() {
-            let leader = if self.die.stops.suspended.is_some() {
-                self.take_past()
-            } else {
-                self.die.take_next_of_planes(self.pool, &self.rules.precedence)
-            };
-            if leader.is_some() {
-                self.begin(leader);
-            } else if self.die.planes.ready.head.is_some() {
-                self.send_ready();
-            } else {
-                return self.resume_when_free();
-            }
-        }
-    }
-
-    fn begin(&mut self, leader: OpId) {
-        if !self.die.is_busy() {
-            self.die.busy_since = self.now;
-        }
-        if self.pool.get(leader).kind.reads() {
-            (self.die.io, self.die.interface) = (leader, Interface::WaitIn);
-            self.note_taken(leader);
-            self.book_die_wait(leader, self.now);
-        } else {
-            self.take_in(leader);
-        }
-        self.ask_in();
-    }
-
-    /// Takes a read that goes by what is suspended.
-    fn take_past(&mut self) -> OpId {
-        let leader = self.die.stops.suspended;
-        let programs = self.pool.get(leader).kind.row().effect == Outcomes::Programs;
-        if self.die.stops.passed >= self.may_pass(leader) {
-            return OpId::NONE;
-        }
-        let found = self.die.first_that(self.pool, |op| !programs || !self.is_held(op, leader));
-        let Some(found) = found else { return OpId::NONE };
-        self.die.stops.passed += 1;
-        self.die.take_found(self.pool, &found)
-    }
-
-    /// What is suspended goes on, unless a plane is held, or a read that may go by comes back at once.
-    fn resume_when_free(&mut self) {
-        let leader = self.die.stops.suspended;
-        if !leader.is_some() || self.die.planes.held != 0 {
-            return;
-        }
-        if self.die.returning == 0 || self.die.stops.passed >= self.may_pass(leader) {
-            self.resume();
-        }
-    }
-
-    /// The read on the interface senses from `start` on.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn start_sensing(&mut self, start: SimTime) {
-        let id = std::mem::replace(&mut self.die.io, OpId::NONE);
-        self.die.interface = Interface::Idle;
-        let op = self.pool.get(id);
-        let planes = &mut self.die.planes;
-        if planes.sensing == 0 {
-            self.die.array_since = start;
-        }
-        planes.reads[op.at.plane as usize] = id;
-        planes.held |= 1 << op.at.plane;
-        planes.sensing |= 1 << op.at.plane;
-        self.steps.add(id, true);
-        let end = SimTime(start.0 + self.rules.timing.array_ns(op));
-        self.events.push(end, EventKind::Sensed, id.0);
-        if self.rules.preempts {
-            self.die.stops.gate = start;
-        }
-    }
-
-    /// A plane has its page ready.
-    fn end_sensing(&mut self, id: OpId) {
-        self.book_array(id);
-        self.die.planes.sensing &= !(1 << self.pool.get(id).at.plane);
-        // What has its command on the way does not work yet.
-        let next = self.die.planes.first(self.pool).map(|(_, since)| since);
-        if next.is_none_or(|since| since > self.now) {
-            self.end_work();
-            self.die.array_since = next.unwrap_or(self.now);
-        }
-        self.die.planes.ready.push(self.pool, id);
-    }
-
-    /// The page that was ready first wants to leave.
-    fn send_ready(&mut self) {
-        let id = self.die.planes.ready.pop(self.pool);
-        self.book_die_wait(id, self.now);
-        (self.die.io, self.die.sending, self.die.interface) = (id, id, Interface::WaitOut);
-        self.ask_out();
-    }
-
-    /// The page of a read has left its plane.
-    #[cold]
-    pub(super) fn release_plane(&mut self, id: OpId) {
-        let plane = self.pool.get(id).at.plane;
-        self.die.planes.reads[plane as usize] = OpId::NONE;
-        self.die.planes.held &= !(1 << plane);
-    }
-}
-
-impl Flash {
-    /// A plane has sensed the page of a read.
-    pub(super) fn on_sensed(&mut self, id: OpId, now: SimTime, events: &mut EventQueue) {
-        let mut at = self.at(self.pool.get(id).at.die, now, events);
-        at.end_sensing(id);
-        at.start_planes();
-    }
-
-    /// Ends of sensing that lie ahead beside the first of each die.
-    pub(crate) fn more_senses_at_most(&self) -> usize {
-        self.dies.all.iter().map(|die| die.planes.reads.len().saturating_sub(1)).sum()
     }
 }

@@ -5,7 +5,9 @@
 //! line. They are read one by one. Reads of one wordline number may pass each other, so that pages of one number in
 //! several planes are sensed together though a wordline's pages were asked for one after the other.
 
-use super::at::At;
+use super::FlashCounts;
+use super::die::Die;
+use super::dies::Rules;
 use super::op::{Op, OpKind, OpPool};
 use crate::units::OpId;
 
@@ -22,20 +24,26 @@ pub(super) fn spans_planes(pool: &OpPool, leader: OpId) -> bool {
     false
 }
 
-impl At<'_> {
-    /// Lets operations of the leader's queue join it.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn gather_wordlines(&mut self, leader: OpId) {
+/// What a group is gathered from, and counted in.
+pub(super) struct Wordlines<'a> {
+    pub die: &'a mut Die,
+    pub pool: &'a mut OpPool,
+    pub counts: &'a mut FlashCounts,
+    pub rules: &'a Rules,
+}
+
+impl Wordlines<'_> {
+    /// Lets operations of the leader's queue join it; false if it is none that is gathered by wordlines.
+    pub fn gather(&mut self, leader: OpId) -> bool {
         let op = *self.pool.get(leader);
         // Blocks of one bit a cell have a page type of their own, behind the others.
         let is_of_wordline = u32::from(op.page_type) < self.rules.pages_of_program;
         match op.kind {
             OpKind::Program if is_of_wordline => self.gather_programs(leader, &op),
             OpKind::Read if is_of_wordline && self.rules.groups => self.gather_reads(leader, &op),
-            _ if self.rules.groups => self.gather_group(leader),
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     /// Whether an operation is of the same kind and wordline number.
@@ -62,7 +70,7 @@ impl At<'_> {
                 break;
             }
             planes |= 1 << op.at.plane;
-            self.count_joined(id);
+            self.counts.note_joined(op);
             self.die.pop(self.pool, line);
             self.pool.get_mut(last).follower = id;
             last = id;
@@ -78,7 +86,7 @@ impl At<'_> {
             let &Op { at, next, .. } = self.pool.get(id);
             if at.page == first.at.page && planes >> at.plane & 1 == 0 {
                 planes |= 1 << at.plane;
-                self.count_joined(id);
+                self.counts.note_joined(self.pool.get(id));
                 self.die.take_out(self.pool, line, before, id);
                 self.pool.get_mut(last).follower = id;
                 last = id;
@@ -88,12 +96,6 @@ impl At<'_> {
             id = next;
         }
         self.counts.groups += u64::from(last != leader);
-    }
-
-    /// Counts an operation that joins others. Attempts of a read that come back are not: it is one operation.
-    fn count_joined(&mut self, id: OpId) {
-        let &Op { kind, cause, attempts, .. } = self.pool.get(id);
-        self.counts.joined[kind as usize][cause as usize] += u64::from(attempts == 0);
     }
 }
 

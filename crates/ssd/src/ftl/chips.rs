@@ -34,21 +34,22 @@ impl Effects {
     #[inline(always)]
     pub(in crate::ftl) fn tell_at_once(&mut self, layout: &Layout, op: &Op, units: &[UnitRef]) {
         if self.has_chips() {
-            self.tell_parts(layout, op, units);
+            self.tell_parts(layout, *op, units);
         }
     }
 
     /// Where a page has several parts, all are done: what is programmed there is known of with the last.
     #[cold]
-    fn tell_parts(&mut self, layout: &Layout, op: &Op, units: &[UnitRef]) {
+    #[inline(never)]
+    fn tell_parts(&mut self, layout: &Layout, op: Op, units: &[UnitRef]) {
         if layout.width == 1 || op.kind.erases() {
-            self.tell_begin(layout, *op, units);
-            return self.tell_end(*op);
+            self.tell_begin(layout, op, units);
+            return self.tell_end(op);
         }
         for (part, at) in (1..).zip(layout.parts(op.ppn)) {
-            self.tell_begin(layout, Op { at, ..*op }, if part == layout.width { units } else { &[] });
+            self.tell_begin(layout, Op { at, ..op }, if part == layout.width { units } else { &[] });
         }
-        layout.parts(op.ppn).for_each(|at| self.tell_end(Op { at, ..*op }));
+        layout.parts(op.ppn).for_each(|at| self.tell_end(Op { at, ..op }));
     }
 
     fn tell_chip(&mut self, effect: ChipEffect) {

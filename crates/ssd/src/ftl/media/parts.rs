@@ -8,13 +8,12 @@
 //! wordline, where each page has units of its own.
 
 use crate::flash::Flash;
-use crate::flash::op::{Op, OpKind, UnitRef};
-use crate::ftl::Media;
+use crate::flash::op::{Op, OpKind};
 use crate::ftl::tables::layout::Layout;
 use crate::nand::Outcome;
 use crate::restore::{Verdict, alike, ensure};
 use crate::snapshot::raw;
-use crate::units::{OpId, Ppn};
+use crate::units::Ppn;
 use serde::{Deserialize, Serialize};
 
 /// Of a page: a part has failed.
@@ -40,8 +39,13 @@ impl Parts {
         !self.left.is_empty()
     }
 
+    /// So many of a page begin.
+    pub(super) fn begin(&mut self, page: Ppn, parts: u32) {
+        self.left[page.index()] = parts as u8;
+    }
+
     /// A part of a page is over. If it was the last: what became of all.
-    fn end(&mut self, page: Ppn, outcome: Outcome) -> Option<Outcome> {
+    pub(super) fn end(&mut self, page: Ppn, outcome: Outcome) -> Option<Outcome> {
         let left = &mut self.left[page.index()];
         *left = left.saturating_sub(1) | if outcome == Outcome::Fail { FAILED } else { 0 };
         (*left & !FAILED == 0).then(|| match core::mem::take(left) {
@@ -65,72 +69,16 @@ impl Parts {
     }
 }
 
-impl Media {
-    /// Whether an operation is made of one for each part of its page.
-    #[inline(always)]
-    fn is_in_parts(&self, kind: OpKind) -> bool {
-        self.parts.are_used() && (self.tables.layout.wide > 1 || !kind.reads())
+/// Reads or programs each part of a page, where no time passes: what became of all, and the most attempts.
+#[cold]
+#[inline(never)]
+pub(super) fn do_at_once(layout: &Layout, flash: &mut Flash, op: Op) -> (Outcome, u8) {
+    let (mut all, mut attempts) = (Outcome::Pass, 0);
+    for at in layout.parts(op.ppn) {
+        let mut part = Op { at, ..op };
+        flash.do_at_once(&mut part);
+        all = if part.outcome == Outcome::Fail { Outcome::Fail } else { all };
+        attempts = attempts.max(part.attempts);
     }
-
-    /// Issues an operation on all of a page; of several the one that carries its units.
-    #[inline(always)]
-    pub(in crate::ftl) fn issue_whole(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
-        if self.is_in_parts(op.kind) {
-            return self.issue_parts(flash, op, units);
-        }
-        self.issue(flash, op, units)
-    }
-
-    /// Of a program, the part that carries the units is issued last: those that end together do so in that order. Which
-    /// part of a read ends last nobody knows, so each carries them.
-    #[cold]
-    #[inline(never)]
-    fn issue_parts(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
-        let (width, bytes) = (self.tables.layout.width, self.tables.layout.part_bytes());
-        self.parts.left[op.ppn.index()] = width as u8;
-        let mut id = OpId::NONE;
-        for part in 0..width {
-            let at = self.tables.layout.locate_part(op.ppn, part);
-            let bytes = op.bytes.saturating_sub(part * bytes).min(bytes);
-            let carries = op.kind.reads() || part + 1 == width;
-            let deep = self.tables.layout.deep > 1;
-            let page_type = if deep { self.tables.order.page_type(at.page) } else { op.page_type };
-            let of_part = Op { at, bytes, page_type, ..op };
-            id = self.issue(flash, of_part, if carries { units } else { &[] });
-        }
-        id
-    }
-
-    /// A part of a page is over. Whether that was the last, which stands for all.
-    #[inline(never)]
-    pub(crate) fn end_part(&mut self, flash: &mut Flash, id: OpId) -> bool {
-        let &Op { kind, ppn, outcome, .. } = flash.pool.get(id);
-        if !matches!(kind, OpKind::Read | OpKind::Program) || !self.is_in_parts(kind) {
-            return true;
-        }
-        match self.parts.end(ppn, outcome) {
-            Some(outcome) => flash.pool.get_mut(id).outcome = outcome,
-            None => flash.pool.remove(id),
-        }
-        self.parts.left[ppn.index()] == 0
-    }
-
-    /// Reads or programs all of a page at once, where no time passes.
-    #[inline(always)]
-    pub(in crate::ftl) fn do_whole_at_once(&mut self, flash: &mut Flash, op: &mut Op) {
-        if self.is_in_parts(op.kind) { self.do_parts_at_once(flash, op) } else { flash.do_at_once(op) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn do_parts_at_once(&self, flash: &mut Flash, op: &mut Op) {
-        let (mut all, mut attempts) = (Outcome::Pass, 0);
-        for at in self.tables.layout.parts(op.ppn) {
-            let mut part = Op { at, ..*op };
-            flash.do_at_once(&mut part);
-            all = if part.outcome == Outcome::Fail { Outcome::Fail } else { all };
-            attempts = attempts.max(part.attempts);
-        }
-        (op.outcome, op.attempts) = (all, attempts);
-    }
+    (all, attempts)
 }

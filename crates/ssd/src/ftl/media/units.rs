@@ -1,6 +1,7 @@
 //! Operations are issued, and what becomes of units: one is mapped at a new place, is lost, or its replica takes its
 //! place.
 
+use super::parts;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Media;
@@ -68,9 +69,69 @@ impl Media {
         self.issue_whole(flash, op, units)
     }
 
+    /// Whether an operation is made of one for each part of its page.
+    #[inline(always)]
+    fn is_in_parts(&self, kind: OpKind) -> bool {
+        self.parts.are_used() && (self.tables.layout.wide > 1 || !kind.reads())
+    }
+
+    /// Issues an operation on all of a page; of several the one that carries its units.
+    #[inline(always)]
+    pub(in crate::ftl) fn issue_whole(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
+        if self.is_in_parts(op.kind) {
+            return self.issue_parts(flash, op, units);
+        }
+        self.issue(flash, op, units)
+    }
+
+    /// Of a program, the part that carries the units is issued last: those that end together do so in that order. Which
+    /// part of a read ends last nobody knows, so each carries them.
+    #[cold]
+    #[inline(never)]
+    fn issue_parts(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
+        let (width, bytes) = (self.tables.layout.width, self.tables.layout.part_bytes());
+        self.parts.begin(op.ppn, width);
+        let mut id = OpId::NONE;
+        for part in 0..width {
+            let at = self.tables.layout.locate_part(op.ppn, part);
+            let bytes = op.bytes.saturating_sub(part * bytes).min(bytes);
+            let carries = op.kind.reads() || part + 1 == width;
+            let deep = self.tables.layout.deep > 1;
+            let page_type = if deep { self.tables.order.page_type(at.page) } else { op.page_type };
+            let of_part = Op { at, bytes, page_type, ..op };
+            id = self.issue(flash, of_part, if carries { units } else { &[] });
+        }
+        id
+    }
+
+    /// A part of a page is over. Whether that was the last, which stands for all.
+    #[inline(never)]
+    pub(crate) fn end_part(&mut self, flash: &mut Flash, id: OpId) -> bool {
+        let &Op { kind, ppn, outcome, .. } = flash.pool.get(id);
+        if !matches!(kind, OpKind::Read | OpKind::Program) || !self.is_in_parts(kind) {
+            return true;
+        }
+        let of_all = self.parts.end(ppn, outcome);
+        match of_all {
+            Some(outcome) => flash.pool.get_mut(id).outcome = outcome,
+            None => flash.pool.remove(id),
+        }
+        of_all.is_some()
+    }
+
+    /// Reads or programs all of a page at once, where no time passes.
+    #[inline(always)]
+    pub(in crate::ftl) fn do_whole_at_once(&mut self, flash: &mut Flash, op: &mut Op) {
+        if self.is_in_parts(op.kind) {
+            (op.outcome, op.attempts) = parts::do_at_once(&self.tables.layout, flash, *op);
+        } else {
+            flash.do_at_once(op);
+        }
+    }
+
     /// Programs the parity behind a page that was taken, whose program this is, and which was issued or done: `at_once`
     /// if it was done.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn write_parity(
         &mut self,
         flash: &mut Flash,
@@ -79,16 +140,17 @@ impl Media {
         at_once: bool,
     ) {
         if found.parity > 0 {
-            self.write_parity_behind(flash, found, of, at_once);
+            self.write_parity_behind(flash, found, *of, at_once);
         }
     }
 
+    #[cold]
     #[inline(never)]
-    fn write_parity_behind(&mut self, flash: &mut Flash, found: Allocated, of: &Op, at_once: bool) {
+    fn write_parity_behind(&mut self, flash: &mut Flash, found: Allocated, of: Op, at_once: bool) {
         let block = self.tables.layout.block_of_page(found.page).0;
         for page in (found.page.0 + 1..=found.page.0 + found.parity).map(Ppn) {
             let op = self.space.ring.op(&self.tables, OpKind::Program, Cause::Parity, page);
-            let Op { due, critical, mode, .. } = *of;
+            let Op { due, critical, mode, .. } = of;
             let mut op = Op { tag: found.lane.0, due, critical, mode, ..op };
             self.work.counts.parity_units += u64::from(self.tables.layout.units_per_page);
             if !at_once {

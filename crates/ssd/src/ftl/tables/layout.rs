@@ -257,7 +257,7 @@ impl Layout {
             return left;
         }
         let (block, at) = self.block_of_page(page);
-        self.parity.data_among(block, at + 1, at + 1 + left)
+        self.parity.data_of(block, at + 1, left)
     }
 
     /// The block a unit lies in.
@@ -312,21 +312,22 @@ impl Layout {
     /// Where a page is on the chips; the first of its parts, if it has several.
     #[inline]
     pub fn locate(&self, ppn: Ppn) -> PageAddress {
-        self.locate_part(ppn, 0)
+        if self.width > 1 {
+            return self.locate_part(ppn, 0);
+        }
+        let (block, at) = self.block_of_page(ppn);
+        let (page, k) = self.abreast_of_page.split(at);
+        PageAddress { page, ..self.member(block, k) }
     }
 
     /// Where the part of that number of a page is on the chips.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub fn locate_part(&self, ppn: Ppn, part: u32) -> PageAddress {
         let (block, at) = self.block_of_page(ppn);
         let (row, k) = self.abreast_of_page.split(at);
-        match self.width {
-            1 => PageAddress { page: row, ..self.member(block, k) },
-            _ => PageAddress {
-                page: row * self.deep + part / self.wide,
-                ..self.member(block, k * self.wide + part % self.wide)
-            },
-        }
+        let page = row * self.deep + part / self.wide;
+        PageAddress { page, ..self.member(block, k * self.wide + part % self.wide) }
     }
 
     /// Bytes of a part of a page: a page of the chips.

@@ -176,7 +176,10 @@ impl Tables {
             for page in (first..first + self.layout.pages_per_block).map(Ppn) {
                 // One page of a wordline tells of all; where none is live there is nothing to tell.
                 if self.map.next_live(page.0 * units, (page.0 + 1) * units).is_some() {
-                    for at in self.layout.parts(page) {
+                    let at = self.layout.locate(page);
+                    worst = worst.max(flash.chip.disturb_q12(at.block, at.page)?);
+                    for part in 1..self.layout.width {
+                        let at = self.layout.locate_part(page, part);
                         worst = worst.max(flash.chip.disturb_q12(at.block, at.page)?);
                     }
                 }

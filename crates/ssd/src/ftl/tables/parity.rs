@@ -106,6 +106,12 @@ impl Parity {
         to.saturating_sub(from) - self.among(block, from, to.max(from))
     }
 
+    /// Pages of data among so many from a place in a block on.
+    #[inline]
+    pub fn data_of(&self, block: BlockId, from: u32, pages: u32) -> u32 {
+        if self.is_written() { self.data_among(block, from, from + pages) } else { pages }
+    }
+
     /// Pages of data from a place in a block on.
     #[inline]
     pub fn data_left(&self, block: BlockId, from: u32) -> u32 {

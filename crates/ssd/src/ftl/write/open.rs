@@ -265,13 +265,11 @@ impl Allocator {
     #[inline]
     pub fn left_of_row(&self, lane: LaneId, stream: StreamId, pages_per_row: u32) -> u32 {
         let open = &self.lanes[lane.index()].open[stream.index()];
-        match open.block.is_some() && pages_per_row > 1 {
-            true => {
-                let end = (open.next + pages_per_row) / pages_per_row * pages_per_row;
-                self.parity.data_among(open.block, open.next, end)
-            }
-            false => pages_per_row,
+        if !open.block.is_some() || pages_per_row == 1 {
+            return pages_per_row;
         }
+        let left = pages_per_row - open.next % pages_per_row;
+        self.parity.data_of(open.block, open.next, left)
     }
 
     /// Pages left in the blocks that streams of moves alone have open in a lane.

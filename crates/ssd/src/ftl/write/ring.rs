@@ -7,6 +7,7 @@ use crate::ftl::slc_cache::{self, Destage, LaneSpace};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
+use crate::nand::PageAddress;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_line};
 use crate::units::{BlockId, LaneId, Ppn, Pun, StreamId};
 use serde::{Deserialize, Serialize};
@@ -173,8 +174,12 @@ impl Ring {
     /// A read of the page that holds a unit.
     #[inline(always)]
     pub(in crate::ftl) fn read_of(&self, tables: &Tables, cause: Cause, unit: Pun) -> Op {
-        let op = self.op(tables, OpKind::Read, cause, tables.layout.page_of_unit(unit).0);
-        if tables.layout.deep == 1 { op } else { of_wordline(tables, op, unit) }
+        let page = tables.layout.page_of_unit(unit).0;
+        let mut op = self.op(tables, OpKind::Read, cause, page);
+        if tables.layout.deep > 1 {
+            (op.at, op.page_type) = of_wordline(tables, page, unit);
+        }
+        op
     }
 
     /// The ring of a lane.
@@ -288,10 +293,10 @@ impl Ring {
     }
 }
 
-/// An operation on a page of the firmware that is a wordline, on the page of it alone that holds a unit.
+/// Where of a page of the firmware that is a wordline the page lies that holds a unit, and its type.
 #[cold]
 #[inline(never)]
-fn of_wordline(tables: &Tables, op: Op, unit: Pun) -> Op {
-    let at = tables.layout.locate_part(op.ppn, tables.layout.page_of_wordline(unit));
-    Op { at, page_type: tables.order.page_type(at.page), ..op }
+fn of_wordline(tables: &Tables, page: Ppn, unit: Pun) -> (PageAddress, u8) {
+    let at = tables.layout.locate_part(page, tables.layout.page_of_wordline(unit));
+    (at, tables.order.page_type(at.page))
 }

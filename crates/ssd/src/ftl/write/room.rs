@@ -85,7 +85,7 @@ impl Work {
     /// Units of a stream of a lane's moves that go to one page now, as [`LaneWork::page_of`] says.
     ///
     /// [`LaneWork::page_of`]: crate::ftl::work::lane::LaneWork::page_of
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn page_of(
         &self,
         layout: &Layout,
