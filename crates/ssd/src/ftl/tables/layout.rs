@@ -310,7 +310,7 @@ impl Layout {
     }
 
     /// Where a page is on the chips; the first of its parts, if it has several.
-    #[inline]
+    #[inline(always)]
     pub fn locate(&self, ppn: Ppn) -> PageAddress {
         if self.width > 1 {
             return self.locate_part(ppn, 0);
