@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Reads beside writes at a given rate, as measured of drives one can buy.
 
-    benches/real/tails.py [WORDLINE]
+    benches/real/tails.py [WORDLINE] [KEY=VALUE ...]
+
+    benches/real/tails.py target/release/wordline flash.preemption.policy=immediate
 
 A job reads 4 KiB at depth 1 while another writes 4 KiB at a rate, for four seconds. tPROG is fitted to what a drive
 writes in sequence and tR to a read at depth 1 of an idle drive; how its programs and erases are suspended is that of
-the default drive, which was fitted to these very percentiles. Deterministic; some two minutes.
+the default drive, which was fitted to these very percentiles. KEY=VALUE changes the drive, to compare. Deterministic;
+some two minutes.
 """
 
 import sys
@@ -32,13 +35,14 @@ iodepth=1
 """
 
 
-def percentiles(program, drive, program_us, kilo_writes):
-    """p50, p99 and p99.9 of the reads in us, and writes served in 1,000 a second."""
+def percentiles(program, drive, program_us, kilo_writes, more):
+    """p50, p99 and p99.9 of the reads in us, and writes served in 1,000 a second; with more settings, as given."""
     settings = settings_of(drive, program_us, "row") | {
         "nand.timing.t_read_us": drive["read_us"] - BESIDE_TR_US,
         # As after hours of writes: four seconds would live on what a drive keeps free.
         "run.overwrite_pace": "saturated",
     }
+    settings |= more
     with tempfile.TemporaryDirectory() as folder:
         jobs = Path(folder, "jobs.fio")
         jobs.write_text(JOBS.format(rate=int(1000 * kilo_writes)))
@@ -49,14 +53,15 @@ def percentiles(program, drive, program_us, kilo_writes):
 
 
 def main():
-    program = program_of(sys.argv)
+    more = dict(word.split("=", 1) for word in sys.argv if "=" in word)
+    program = program_of([word for word in sys.argv if "=" not in word])
     heads = "  ".join(f"{name:>17}" for name in ("p50", "p99", "p99.9"))
     print(f"{'drive':24} {'writes':>8} {'served':>8}  {heads}  (us: here, measured, off)")
     for drive in drives_of(HERE):
         program_us = None
         for kilo_writes, p50, _, p99, p999 in drive.get("reads_beside_writes", []):
             program_us = program_us or fitted(program, drive, "row")
-            found, served = percentiles(program, drive, program_us, kilo_writes)
+            found, served = percentiles(program, drive, program_us, kilo_writes, more)
             pairs = zip(found, (p50, p99, p999))
             told = [f"{here:5.0f} {real:5} {100 * (here / real - 1):+4.0f} %" for here, real in pairs]
             print(f"{drive['name']:24} {kilo_writes:>6} k {served:>6.1f} k  {'  '.join(told)}", flush=True)

@@ -10,6 +10,7 @@ use crate::spec::RunSpec;
 use crate::steps::step_of;
 use crate::tail::Tail;
 use crate::timeline::Timeline;
+use ssd::units::SECTOR_BYTES;
 use ssd::{Completion, Drive, DriveConfig, Executor, SimDuration, SimTime};
 
 /// Completions between two calls of the progress function; a power of two.
@@ -75,7 +76,8 @@ impl Books {
         let fio = spec.tells_fio.then(|| FioTally::new(DIGITS_OF_RUN));
         let is_asked = log.is_some() || fio.is_some() || tail.is_some() || timeline.is_some();
         let more = is_asked.then(|| Box::new(More { log, tail, timeline, fio }));
-        let (meter, served) = (Meter::new(start), Served::default());
+        let unit_sectors = u64::from(config.unit_bytes()) / SECTOR_BYTES;
+        let (meter, served) = (Meter::new(start, unit_sectors), Served::default());
         Ok(Books { meter, series: None, more, served, warm_up: spec.warm_up, failure: None })
     }
 

@@ -39,6 +39,12 @@ pub(crate) struct Kind {
     pub bytes: u64,
     pub min: u64,
     pub max: u64,
+    /// Of these, those that begin or end within a mapping unit.
+    pub in_part: u64,
+    /// Sectors of a mapping unit.
+    unit_sectors: u64,
+    /// Bits of a sector's number that tell its place in its unit; all, where that is no power of two.
+    within_unit: u64,
     /// By steps of latency: what went where.
     alike: Box<[Alike]>,
     /// What was carried over from there.
@@ -62,14 +68,25 @@ struct Sums<T> {
 }
 
 impl Kind {
-    fn new() -> Self {
+    fn new(unit_sectors: u64) -> Self {
         let (latencies, alike) = (histogram(), vec![Alike::default(); STEPS].into());
-        Kind { latencies, count: 0, bytes: 0, min: u64::MAX, max: 0, alike, carried: Sums::default() }
+        Kind {
+            latencies,
+            count: 0,
+            bytes: 0,
+            min: u64::MAX,
+            max: 0,
+            in_part: 0,
+            unit_sectors,
+            within_unit: if unit_sectors.is_power_of_two() { unit_sectors - 1 } else { u64::MAX },
+            alike,
+            carried: Sums::default(),
+        }
     }
 
     fn clear(&mut self) {
         self.latencies.reset();
-        (self.count, self.bytes, self.min, self.max) = (0, 0, u64::MAX, 0);
+        (self.count, self.bytes, self.min, self.max, self.in_part) = (0, 0, u64::MAX, 0, 0);
         self.alike.fill(Alike::default());
         self.carried = Sums::default();
     }
@@ -79,6 +96,10 @@ impl Kind {
         self.latencies.saturating_record(latency);
         self.count += 1;
         self.bytes += u64::from(completion.sectors) * SECTOR_BYTES;
+        let ends = completion.lba.0 | u64::from(completion.sectors);
+        if ends & self.within_unit != 0 {
+            self.count_in_part(completion);
+        }
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
         if self.alike[step].sums.latency.checked_add(latency).is_none() {
@@ -91,6 +112,12 @@ impl Kind {
         for (sum, ns) in sums.parts.iter_mut().zip(completion.breakdown.ns) {
             *sum = sum.wrapping_add(ns);
         }
+    }
+
+    #[cold]
+    fn count_in_part(&mut self, completion: &Completion) {
+        let bounds = [completion.lba.0, completion.lba.0 + u64::from(completion.sectors)];
+        self.in_part += u64::from(bounds.iter().any(|at| !at.is_multiple_of(self.unit_sectors)));
     }
 
     #[cold]
@@ -213,8 +240,9 @@ pub(crate) struct Meter {
 const NO_ARRIVALS: (SimTime, SimTime) = (SimTime(u64::MAX), SimTime::ZERO);
 
 impl Meter {
-    pub fn new(since: SimTime) -> Self {
-        let kinds = std::array::from_fn(|_| Kind::new());
+    /// Nothing yet, of a drive whose mapping units have so many sectors.
+    pub fn new(since: SimTime, unit_sectors: u64) -> Self {
+        let kinds = std::array::from_fn(|_| Kind::new(unit_sectors));
         let (failed, failed_kinds) = (BTreeMap::new(), [0; KINDS.len()]);
         Meter {
             kinds,

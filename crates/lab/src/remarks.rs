@@ -5,12 +5,12 @@
 //! To add one, write a function below and name it in [`ALL`].
 
 use crate::facts::Facts;
-use crate::number::{bytes, count, digits, duration, of_things};
+use crate::number::{bytes, count, digits, duration, of_things, percent};
 use crate::precondition::Past;
 use crate::result::RunResult;
 use crate::spec::LoopMode;
-use ssd::Executor;
 use ssd::flash::op::Cause;
+use ssd::{Executor, OpCode};
 use workload::Remark;
 
 /// A remark on a finished run, where there is reason for one.
@@ -19,6 +19,8 @@ type Find = fn(&Facts<'_>, &RunResult) -> Option<Remark>;
 /// All of them, in the order in which they are told.
 const ALL: &[Find] = &[
     unwritten_reads,
+    parts_of_units,
+    no_spare,
     looked_ahead,
     trained,
     too_short,
@@ -39,6 +41,12 @@ const ERASED_PERCENT_MIN: u64 = 5;
 /// From this share of all pages programmed on, moves for locks are told of; %.
 const MOVED_FOR_LOCKS_PERCENT: u64 = 5; // [A]
 
+/// Where at least one in so many writes covers units in part, that is told.
+const PART_WRITES_MIN: u64 = 10; // [A]
+
+/// Below this share of the data, spare room that is left is as good as none.
+const NET_SPARE_MIN: f64 = 0.01; // [A]
+
 /// The remarks on a run, from the bare facts and the result made of them.
 pub(crate) fn of(facts: &Facts<'_>, result: &RunResult) -> Vec<Remark> {
     ALL.iter().filter_map(|find| find(facts, result)).collect()
@@ -53,6 +61,38 @@ fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let (unmapped, all, share) = (count(unmapped), of_things(all, "unit"), digits(100.0 * share));
     let text = format!("{unmapped} of {all} read ({share} %) {were} {which}: no flash was read for them");
     Some(Remark::caution(text))
+}
+
+/// What covers a unit in part is completed with what was there before, which is read for it.
+fn parts_of_units(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
+    let writes = facts.meter.kind(OpCode::Write);
+    let (in_part, read) = (writes.in_part, result.flash.reads[Cause::Merge]);
+    if read == 0 || PART_WRITES_MIN * in_part < writes.count {
+        return None;
+    }
+    let which = match in_part == writes.count {
+        true => "all writes".to_owned(),
+        false => format!("{} of {}", count(in_part), of_things(writes.count, "write")),
+    };
+    let (unit, read) = (bytes(f64::from(facts.config.unit_bytes())), of_things(read, "page"));
+    let text = format!("{which} cover parts of {unit} units: {read} were read for the rest of them");
+    Some(Remark::caution(text).advising("align offsets and sizes to the unit (ftl.mapping.unit)"))
+}
+
+/// Where nearly all spare room is taken by what the drive needs to work, policies have nothing to choose from.
+fn no_spare(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
+    let spare = &result.preconditioning.spare;
+    let net = spare.net.filter(|net| *net < NET_SPARE_MIN && result.bytes_written > 0)?;
+    let text = format!(
+        "of {} of spare room {} are left after open blocks, the reserve and blocks kept for cleaning: write \
+         amplification is that of a drive without",
+        percent(spare.gross?),
+        percent(net)
+    );
+    Some(
+        Remark::caution(text)
+            .advising("try more blocks (nand.geometry.blocks_per_plane), fewer streams or more spare"),
+    )
 }
 
 /// Data that nobody has deleted goes with what is reprogrammed.

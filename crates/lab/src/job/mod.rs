@@ -1,5 +1,6 @@
 //! What describes a run: a file, a preset, settings; and how they become one configuration and a [`Plan`].
 
+mod config_file;
 mod depth;
 mod error;
 pub mod files;
@@ -9,14 +10,17 @@ mod plan;
 mod size;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+pub use config_file::FOREIGN;
+use config_file::{ConfigFile, FOREIGN_IN_SWEEPS};
 pub use error::JobError;
 pub use memo::Chosen;
 pub(crate) use memo::{Remembered, taking};
 pub use plan::Plan;
 pub use size::GENERATOR_SPACE_BYTES;
+pub(crate) use size::{Levels, Sized};
 
 use crate::own::{Asked, Names, Own, of_file};
 use crate::policies::{Allowed, Libraries, PolicyConfig, Refused, is_asked};
@@ -28,15 +32,7 @@ use ssd::DriveConfig;
 use ssd::config::{ConfigErrors, Layer, Origin, presets, shown};
 use ssd::drive_config::{resolve, resolve_table};
 use ssd::external::ExternalPolicies;
-use toml::de::{DeTable, DeValue};
-use workload::{AddressPolicy, Prepared, Problem, Spec, WorkloadError};
-
-/// Tables of a configuration file that are not the drive's; `pinned` is what a stand-in matches.
-pub const FOREIGN: &[&str] = &["workload", "run", "policy", "policies", "pinned"];
-
-/// The same of a file of a sweep.
-const FOREIGN_IN_SWEEPS: &[&str] =
-    &["workload", "run", "policy", "policies", "pinned", "sweep", "grid", "zip", "sample", "labels"];
+use workload::{AddressPolicy, Prepared, Spec};
 
 /// What the settings are from that make a drive as large as its workload needs.
 const SIZED: &str = "sized to the workload";
@@ -49,17 +45,6 @@ const CHIP_KEYS: &[&str] = &["preset", "nand.part", "nand.geometry."];
 
 /// Keys by which the user says how large the drive is; with one of them it is not sized.
 const CAPACITY_KEYS: &[&str] = &["nand.geometry.blocks_per_plane", "drive.raw_gib", "drive.logical_gib"];
-
-/// A configuration file, read.
-#[derive(Clone)]
-struct ConfigFile {
-    path: PathBuf,
-    name: String,
-    text: String,
-    foreign: &'static [&'static str],
-    /// Whether it has keys of a drive.
-    names_a_drive: bool,
-}
 
 /// All that a run was asked for, not yet resolved: TOML and settings.
 #[derive(Clone)]
@@ -77,6 +62,8 @@ pub struct Job {
     own: Own,
     /// Whether its drive is there already, such as one that was saved.
     is_built: bool,
+    /// What drives of its sweep are sized like.
+    levels: Arc<Levels>,
     /// What was worked out for others that begin as this one does, if anybody remembers it.
     memo: Option<Arc<Memo>>,
 }
@@ -93,8 +80,8 @@ impl Job {
         let layers = sets.iter().map(|text| Layer::set(text)).collect::<Result<_, ConfigErrors>>()?;
         let file = path.map(ConfigFile::read).transpose()?.map(Arc::new);
         let (allowed, given, own, is_built) = Default::default();
-        let (arguments, flags, memo) = (sets.to_vec(), Vec::new(), None);
-        Job { file, drive, sets: layers, arguments, flags, allowed, given, own, is_built, memo }
+        let (arguments, flags, levels, memo) = (sets.to_vec(), Vec::new(), Arc::default(), None);
+        Job { file, drive, sets: layers, arguments, flags, allowed, given, own, is_built, levels, memo }
             .naming(Names::new())
     }
 
@@ -146,6 +133,7 @@ impl Job {
             given: ExternalPolicies::default(),
             own: Own::default(),
             is_built: false,
+            levels: Arc::default(),
             memo: None,
         }
     }
@@ -319,6 +307,21 @@ impl Job {
         Job { flags, ..self }
     }
 
+    /// The same, whose drive is to be compared with others: where its size is open, it is made as large as they need.
+    pub(crate) fn sized_like(self, levels: Levels) -> Self {
+        Job { levels: Arc::new(levels), ..self }
+    }
+
+    /// The drive that it is sized to for a workload; none if its size is not open.
+    pub(crate) fn sized(&self, workload: &Prepared) -> Result<Option<Sized>, JobError> {
+        if !self.leave_the_size_open() {
+            return Ok(None);
+        }
+        let (job, ..) = self.with_libraries()?;
+        let choice = job.run()?.0.size;
+        size::size(&job, size::need(workload.space_sectors()), choice).map(Some)
+    }
+
     /// Works out what will be done: sizes the drive if nothing says which one it is, and puts all settings together.
     pub fn plan(&self, workload: Option<(&Spec, &Prepared)>) -> Result<Plan, JobError> {
         Plan::new(self, workload)
@@ -483,26 +486,6 @@ pub fn with_path(spec: Option<Spec>, path: &Path) -> Spec {
     }
 }
 
-/// Refuses a job file of fio, which looks much like a configuration, where one must stand.
-fn refuse_jobs(path: &Path, text: &str) -> Result<(), JobError> {
-    let is_fio = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("fio"));
-    let of_fio = |line: &str| {
-        let key = line.split('=').next().unwrap_or_default().trim();
-        ["[global]", "rw", "readwrite", "ioengine"].contains(&key)
-    };
-    let is_job_file = is_fio
-        || (workload::fio::is_job_file(path) && DeTable::parse(text).is_err() && text.lines().any(of_fio));
-    if !is_job_file {
-        return Ok(());
-    }
-    let path = path.display();
-    Err(JobError::new(format!(
-        "--config {path}\n    found:   a fio job file: a workload, not a drive\n    allowed: a configuration \
-         (TOML); the jobs run by `wordline run {path}`, or by jobs = \"{path}\" under [workload] \
-         (docs/fio.md)"
-    )))
-}
-
 fn default_drive() -> Layer {
     Layer::file("the default drive", format!("preset = \"{DEFAULT_DRIVE}\"\n"))
 }
@@ -515,85 +498,4 @@ fn drive_layer(name: &str) -> Result<Layer, JobError> {
     let mut layer = Layer::set(&format!("preset={name}"))?;
     layer.source = format!("--drive {name}");
     Ok(layer)
-}
-
-impl ConfigFile {
-    fn read(path: &Path) -> Result<Self, JobError> {
-        let text = files::read_text(path, "read the configuration")?;
-        refuse_jobs(path, &text)?;
-        let file = ConfigFile::new(path, text);
-        // Said before anything is looked for in it: what is not found may stand behind the mistake.
-        file.layer().check()?;
-        Ok(file)
-    }
-
-    fn new(path: &Path, text: String) -> Self {
-        ConfigFile::with_foreign(path, text, FOREIGN)
-    }
-
-    fn layer(&self) -> Layer {
-        Layer::file(&self.name, &self.text)
-    }
-
-    fn with_foreign(path: &Path, text: String, foreign: &'static [&'static str]) -> Self {
-        // A file that is not TOML is refused, with the line, when it is resolved.
-        let names_a_drive = DeTable::parse(&text).map_or(true, |table| {
-            table.get_ref().iter().any(|(key, _)| !foreign.contains(&key.get_ref().as_ref()))
-        });
-        let name = path.display().to_string();
-        ConfigFile { path: path.to_path_buf(), name, text, foreign, names_a_drive }
-    }
-
-    /// Whether it says how large its drive is.
-    fn fixes_capacity(&self) -> bool {
-        let Ok(document) = DeTable::parse(&self.text) else { return false };
-        let at = |key: &str| {
-            let mut parts = key.split('.');
-            let first = document.get_ref().get(parts.next()?)?;
-            parts.try_fold(first, |at, part| match at.get_ref() {
-                DeValue::Table(table) => table.get(part),
-                _ => None,
-            })
-        };
-        CAPACITY_KEYS.iter().any(|key| at(key).is_some())
-    }
-
-    fn workload(&self) -> Result<Option<Spec>, JobError> {
-        let Ok(document) = DeTable::parse(&self.text) else {
-            return self.layer().check().map(|()| None).map_err(JobError::from);
-        };
-        let Some((key, value)) = document.get_ref().get_key_value("workload") else { return Ok(None) };
-        let DeValue::Table(table) = value.get_ref() else {
-            let line = self.line(key.span().start);
-            return Err(JobError::new(format!(
-                "{}:{line}: workload: allowed: a table, [workload]",
-                self.name
-            )));
-        };
-        let mut spec = Spec::from_table(table).map_err(|e| self.place(e, key.span().start))?;
-        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            spec.resolve_path(folder);
-        }
-        Ok(Some(spec))
-    }
-
-    fn workload_origin(&self, key: &str) -> Option<String> {
-        let document = DeTable::parse(&self.text).ok()?;
-        let DeValue::Table(table) = document.get_ref().get("workload")?.get_ref() else { return None };
-        let (key, _) = table.get_key_value(key)?;
-        Some(format!("{}:{}", self.name, self.line(key.span().start)))
-    }
-
-    /// The error with the file and line it stands in.
-    fn place(&self, error: WorkloadError, table: usize) -> JobError {
-        let place = match error.problem() {
-            Problem::Setting { span: Some(span), .. } => span.start,
-            _ => table,
-        };
-        JobError::from(error).about(&format!("{}:{}", self.name, self.line(place)))
-    }
-
-    fn line(&self, byte: usize) -> usize {
-        1 + self.text.bytes().take(byte).filter(|b| *b == b'\n').count()
-    }
 }

@@ -1,8 +1,10 @@
 //! A drive for a workload, by the rule of [`crate::sizing`]: what was found, in a line for people.
 
-use crate::number::{duration, of_things};
+use crate::number::{duration, of_things, percent};
+use crate::precondition::Spare;
 use crate::sizing::{FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, like, raw_bytes, with_spare};
 use ssd::DriveConfig;
+use std::collections::BTreeMap;
 use workload::SECTOR_BYTES;
 
 use super::{Job, JobError};
@@ -21,6 +23,37 @@ pub struct Sized {
     pub toml: String,
     /// What was done, in a line.
     pub note: String,
+    /// What it would be compared with, and that it had to be another.
+    pub apart: Option<Apart>,
+}
+
+/// A drive that had to be another than those of its kind, because its settings need more room.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Apart {
+    /// What drives of one geometry are sized for: chips, and what has to fit.
+    kind: String,
+    /// What it is.
+    config: DriveConfig,
+}
+
+/// The drives that all of a kind are made like, so that they can be compared: the largest that one of them needs.
+#[derive(Clone, Debug, Default)]
+pub struct Levels(BTreeMap<String, DriveConfig>);
+
+impl Levels {
+    /// A drive was sized.
+    pub fn take(&mut self, sized: Sized) {
+        let Some(Apart { kind, config }) = sized.apart else { return };
+        let is_larger = |known: &DriveConfig| raw_bytes(&config) > raw_bytes(known);
+        if self.0.get(&kind).is_none_or(is_larger) {
+            self.0.insert(kind, config);
+        }
+    }
+
+    /// Whether any drive had to be another.
+    pub fn are_any(&self) -> bool {
+        !self.0.is_empty()
+    }
 }
 
 /// The need of a workload that runs unchanged on so many sectors, or on a share of any drive.
@@ -35,7 +68,10 @@ pub fn need(space_sectors: Option<u64>) -> Need {
 /// drive with them and the workload fits on it.
 pub fn size(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobError> {
     match &job.memo {
-        Some(memo) => memo.size(job, &format!("{need:?} {choice:?}"), || size_anew(job, need, choice)),
+        Some(memo) => {
+            let asked = format!("{need:?} {choice:?} {}", job.levels.are_any());
+            memo.size(job, &asked, || size_anew(job, need, choice))
+        }
         None => size_anew(job, need, choice),
     }
 }
@@ -51,12 +87,14 @@ fn size_anew(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobErro
         return named(job, wanted, footprint, fixed);
     }
     // Chips that are no drive without the other settings are sized with them.
-    let found = job.chips().ok().and_then(|chips| fit(&chips.config, need, choice, fixed));
-    let kept = found.as_ref().map(|found| with_geometry(wanted, found));
-    let (config, is_other) = match kept.filter(|config| holds(config, need)) {
-        Some(config) => (Some(config), false),
-        None => (fit(wanted, need, choice, fixed), found.is_some()),
-    };
+    let chips = job.chips().ok();
+    let kind = chips.as_ref().map(|chips| format!("{need:?} {choice:?}\n{}", chips.text()));
+    let level = kind.as_ref().and_then(|kind| job.levels.0.get(kind));
+    let found = chips.and_then(|chips| fit(&chips.config, need, choice, fixed));
+    let is_like = |like: &DriveConfig| Some(with_geometry(wanted, like)).filter(|config| holds(config, need));
+    let (leveled, kept) = (level.and_then(is_like), found.as_ref().and_then(is_like));
+    let (is_leveled, is_other) = (leveled.is_some(), kept.is_none() && found.is_some());
+    let config = leveled.or(kept).or_else(|| fit(wanted, need, choice, fixed));
     let Some(config) = config else {
         let message = match need {
             Need::Footprint(footprint) => format!(
@@ -71,11 +109,17 @@ fn size_anew(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobErro
         return Err(JobError::new(message));
     };
     let mut sized = described(job, wanted, &config, (need, choice));
-    if is_other {
+    if is_leveled {
+        sized.note.push_str("; as large as a run of the sweep needs");
+    } else if is_other {
         sized.note.push_str(
             "; the geometry differs from the default because the settings need more room or more spare \
              blocks",
         );
+        if let Some(net) = Spare::when_full(&config).net {
+            sized.note.push_str(&format!(", and leave {} of spare room", percent(net)));
+        }
+        sized.apart = kind.map(|kind| Apart { kind, config });
     }
     Ok(sized)
 }
@@ -181,7 +225,7 @@ fn described(
     if choice == SizeChoice::Footprint {
         note.push_str(&given_up(preset, config));
     }
-    Sized { toml, note }
+    Sized { toml, note, apart: None }
 }
 
 /// Shorter blocks keep their erase time per byte, and the length of its steps; what is said of it.
@@ -271,6 +315,32 @@ mod tests {
         // A setting that leaves too little room for the footprint makes the drive larger.
         let (told, roomy) = sized(Need::Footprint(40 << 30), &["drive.over_provisioning_percent=60"]);
         assert!(roomy.logical_bytes() >= 40 << 30 && told.note.contains("the geometry differs"));
+    }
+
+    /// Policies are compared on one drive: the largest that one of them needs.
+    #[test]
+    fn drives_to_be_compared_have_one_geometry() {
+        let [few, many] = ["none", "placement_id"]
+            .map(|policy| Job::read(None, None, &[format!("ftl.stream.policy={policy}")]).unwrap());
+        let size_of = |job: &Job| size(job, Need::Share, SizeChoice::Auto).unwrap();
+        let apart = size_of(&many);
+        let net = apart.note.split("and leave ").nth(1).unwrap();
+        assert!(
+            apart.note.contains("the geometry differs") && net.contains("% of spare room"),
+            "{}",
+            apart.note
+        );
+        let mut levels = Levels::default();
+        [size_of(&few), apart.clone()].into_iter().for_each(|sized| levels.take(sized));
+        assert!(levels.are_any());
+        let [few, many] = [few, many].map(|job| {
+            let job = job.sized_like(levels.clone());
+            let sized = size_of(&job);
+            assert!(sized.note.contains("as large as a run of the sweep needs"), "{}", sized.note);
+            job.resolve(Some(&sized.toml)).unwrap().config.clone()
+        });
+        assert_eq!(few.geometry, many.geometry);
+        assert_eq!(few.logical_units(), many.logical_units());
     }
 
     #[test]

@@ -202,13 +202,24 @@ impl Spare {
     /// Of a drive as it is, which is of this configuration.
     pub(crate) fn of(drive: &Drive, config: &DriveConfig) -> Self {
         let lanes = drive.blocks().lanes();
-        let block = f64::from(lanes.units);
-        let good = f64::from(drive.health().wear.blocks) * block;
-        let data = lanes.live_units as f64;
-        let kept_per_lane = config.spare_blocks_to_work_per_lane(lanes.blocks) as f64 * block;
-        let kept = kept_per_lane * lanes.erases.len() as f64;
+        let good = drive.health().wear.blocks.into();
+        Spare::beyond(lanes.live_units, lanes.units, (good, lanes.blocks), config)
+    }
+
+    /// Of a drive of this configuration that is full, and none of whose blocks is bad.
+    pub(crate) fn when_full(config: &DriveConfig) -> Self {
+        let blocks = config.used_blocks_per_plane();
+        let all = u64::from(blocks) * u64::from(config.lanes());
+        Spare::beyond(config.logical_units(), config.data_units_per_block() as u32, (all, blocks), config)
+    }
+
+    /// Beyond so many units of data, in blocks of so many: how many are good, and how many each lane has.
+    fn beyond(data: u64, block: u32, (good, per_lane): (u64, u32), config: &DriveConfig) -> Self {
+        let (data, block) = (data as f64, f64::from(block));
+        let kept = config.spare_blocks_to_work_per_lane(per_lane) as f64 * f64::from(config.lanes()) * block;
+        let room = good as f64 * block - data;
         let share = |room: f64| (data > 0.0).then(|| room.max(0.0) / data);
-        Spare { gross: share(good - data), net: share(good - data - kept) }
+        Spare { gross: share(room), net: share(room - kept) }
     }
 }
 

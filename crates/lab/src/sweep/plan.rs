@@ -81,13 +81,18 @@ impl SweepPlan {
         survey: &mut Survey<'_>,
         told: &mut dyn FnMut(u64, u64) -> Result<(), JobError>,
     ) -> Result<Self, JobError> {
-        let recipe = Arc::new(Recipe::read(path, text, outside)?);
+        let mut recipe = Recipe::read(path, text, outside)?;
         let all = recipe.sweep.runs();
+        // Each is looked at twice.
+        let mut looked_at = |looks: usize| match looks % TOLD_EVERY {
+            0 => told((looks / 2) as u64, all as u64),
+            _ => Ok(()),
+        };
+        recipe.level(survey, &mut looked_at)?;
+        let recipe = Arc::new(recipe);
         let mut runs = Vec::with_capacity(all);
         for number in 0..all {
-            if number % TOLD_EVERY == 0 {
-                told(number as u64, all as u64)?;
-            }
+            looked_at(all + number)?;
             let Planned { id, drive, workload_hash, libraries, asked } = recipe.plan_run(number, survey)?;
             let recipe = Arc::clone(&recipe);
             runs.push(Run { id, drive, workload_hash, libraries, asked, number, recipe });

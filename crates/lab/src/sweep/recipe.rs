@@ -7,7 +7,7 @@ use super::SweepError;
 use super::grid::{Point, Sweep};
 use super::tables::WORKLOAD;
 use crate::experiment::number_of_drive;
-use crate::job::{Chosen, Job, JobError, Plan, Remembered, taking, with_path};
+use crate::job::{Chosen, Job, JobError, Levels, Plan, Remembered, taking, with_path};
 use crate::own::{Asked, Names};
 use crate::policies::{Allowed, known_or};
 use crate::spec::RunSpec;
@@ -184,8 +184,35 @@ impl Recipe {
         )))
     }
 
+    /// Looks at the drives of all points: those that only differ in policies, say, become as large as one of them
+    /// needs, so that they can be compared. What is wrong with a point is told when that is planned; `told` hears of
+    /// each, and may put an end to it.
+    pub fn level(
+        &mut self,
+        survey: &mut Survey<'_>,
+        told: &mut dyn FnMut(usize) -> Result<(), JobError>,
+    ) -> Result<(), JobError> {
+        let mut levels = Levels::default();
+        for number in 0..self.sweep.runs() {
+            told(number)?;
+            let asked = self.asked(&self.sweep.point(number), survey);
+            if let Ok(Some(sized)) = asked.and_then(|(job, load)| job.sized(&load.prepared)) {
+                levels.take(sized);
+            }
+        }
+        self.base = self.base.clone().sized_like(levels);
+        Ok(())
+    }
+
     /// A point's plan and workload.
     fn plan(&self, point: &Point, survey: &mut Survey<'_>) -> Result<(Plan, Arc<Load>), JobError> {
+        let (job, load) = self.asked(point, survey)?;
+        let plan = job.plan(Some((&load.spec, &load.prepared)));
+        Ok((plan.map_err(|error| error.about(&name_of(point)))?, load))
+    }
+
+    /// What a point asks for, and its workload.
+    fn asked(&self, point: &Point, survey: &mut Survey<'_>) -> Result<(Job, Arc<Load>), JobError> {
         let mut job = self.base.clone();
         for (key, value) in point.settings.iter().filter(|(key, _)| !names_workload(key)) {
             match is_parameter(key) {
@@ -204,8 +231,7 @@ impl Recipe {
         // Where a trace's addresses lie depends on whether the drive is sized for it.
         question.push_str(if job.leave_the_size_open() { " sized" } else { "" });
         let load = self.loads.get(&question, || self.load(&job, point, survey))?;
-        let plan = job.plan(Some((&load.spec, &load.prepared)));
-        Ok((plan.map_err(|error| error.about(&name_of(point)))?, load))
+        Ok((job, load))
     }
 
     /// A point's workload, read through.

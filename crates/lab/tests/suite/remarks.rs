@@ -172,3 +172,43 @@ fn a_remark_says_itself_whether_it_matters_and_what_to_do() {
     let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
     assert!(place("have no visible effect.") < place("Ignored fio options"));
 }
+
+/// Writes that lie across units cost reads of what they leave of them; those on their bounds do not.
+#[test]
+fn writes_of_parts_of_units_are_told() {
+    let told = |name: &str, jobs: &str| {
+        let result = of_jobs(name, &format!("rw=randwrite\nsize=16m\n{jobs}"));
+        let found = |remark: &&String| remark.contains("cover parts of");
+        result.remarks.iter().find(found).map(|text| text.split(':').next().unwrap_or_default().to_owned())
+    };
+    let beside = |whole: u32, parts: u32| {
+        format!("[whole]\nbs=4k\nnumber_ios={whole}\n[parts]\nbs=512\nnumber_ios={parts}\n")
+    };
+    assert_eq!(small_drive().unit_bytes(), 4096);
+    assert_eq!(told("whole", "[a]\nbs=4k\nnumber_ios=2000\n"), None);
+    let across = told("across", "[a]\nbs=4k\noffset=512\nnumber_ios=2000\n");
+    assert_eq!(across.unwrap(), "all writes cover parts of 4 KiB units");
+    let some = told("some", &beside(1600, 400));
+    assert_eq!(some.unwrap(), "400 of 2,000 writes cover parts of 4 KiB units");
+    assert_eq!(told("few", &beside(1900, 100)), None);
+    let in_a_row = told("in_a_row", "[a]\nrw=write\nbs=512\nnumber_ios=2000\n");
+    assert_eq!(in_a_row, None, "the buffer makes whole units of them");
+}
+
+/// A drive whose spare room is nearly all spoken for says nothing of its policies.
+#[test]
+fn spare_room_that_is_spoken_for_is_told() {
+    let with = |tenths: u32| {
+        let mut config = small_drive();
+        config.drive.over_provisioning_percent = f64::from(tenths) / 10.0;
+        config
+    };
+    let least = (1..280).find(|tenths| with(*tenths).validate().is_ok()).unwrap();
+    for (tenths, is_told) in [(least, true), (280, false)] {
+        let spec = RunSpec { preconditioning: used(), ..closed(4) };
+        let result = run(&with(tenths), &generator(300, "read_percent = 0"), &spec);
+        let told = result.remarks.iter().any(|remark| remark.contains("of spare room"));
+        let net = result.preconditioning.spare.net.unwrap();
+        assert_eq!((told, net < 0.01), (is_told, is_told), "{net}: {:?}", result.remarks);
+    }
+}

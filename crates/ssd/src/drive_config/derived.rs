@@ -87,7 +87,7 @@ impl DriveConfig {
     }
 
     /// Mapping units that data fills in a block, or superblock, without what lies among it as parity.
-    fn data_units_per_block(&self) -> u64 {
+    pub fn data_units_per_block(&self) -> u64 {
         (u64::from(self.parity().data()) * u64::from(self.units_per_page())).max(1)
     }
 

@@ -56,6 +56,25 @@ fn what_is_remembered_is_what_would_be_worked_out() {
     }
 }
 
+/// Policies are compared on one drive, though one of them needs more room; a workload that needs more has its own.
+#[test]
+fn policies_are_compared_on_one_drive() {
+    let text = "[workload]\npattern = \"uniform\"\ncount = 10\n[grid]\nworkload.footprint_gib = [1, 30]\n\
+                ftl.stream.policy = [\"none\", \"placement_id\"]\n";
+    let survey: &mut Survey<'_> = &mut |spec: &Spec| spec.prepare();
+    let blocks = |recipe: &Recipe| -> Vec<u32> {
+        let config = |number| recipe.plan(&recipe.sweep.point(number), &mut |spec: &Spec| spec.prepare());
+        let blocks = |number| config(number).unwrap().0.resolved.config.geometry.blocks_per_plane;
+        (0..recipe.sweep.runs()).map(blocks).collect()
+    };
+    let mut recipe = read(text);
+    let apart = blocks(&recipe);
+    recipe.level(survey, &mut |_| Ok(())).unwrap();
+    let together = blocks(&recipe);
+    assert!(apart[0] < apart[1] && together[0] == apart[1], "{apart:?}, {together:?}");
+    assert!(together[0] == together[1] && together[2] == together[3] && together[1] < together[2]);
+}
+
 #[test]
 fn what_is_wrong_is_told_as_if_nothing_were_remembered() {
     for (text, place) in [
