@@ -286,7 +286,30 @@ impl JobFile {
             "ranks are spread by fio's hash, which reaches all places only if their number is a power of \
              two; of 20,000 it reaches 33.57 %",
         );
+        let devices = self.devices();
+        if devices.len() > 1 {
+            remarks.push(
+                Remark::caution(format!(
+                    "{} devices are one drive here, whose addresses they share: {}",
+                    devices.len(),
+                    devices.join(", ")
+                ))
+                .advising("run the jobs of each from a file of their own"),
+            );
+        }
         self.remarks = remarks;
+    }
+
+    /// Devices that jobs name, each once, in the order in which they do.
+    fn devices(&self) -> Vec<String> {
+        let mut devices = Vec::new();
+        let named = self.jobs.iter().filter_map(|job| job.filename.as_deref()).flat_map(split_names);
+        for name in named.filter(|name| is_device(name)) {
+            if !devices.contains(&name) {
+                devices.push(name);
+            }
+        }
+        devices
     }
 }
 

@@ -64,6 +64,23 @@ fn odd_sizes_are_whole_pages_behind_a_page_cache() {
     assert!(remarks.iter().any(|text| text.contains("rounded up to pages of 4 KiB")), "{remarks:?}");
 }
 
+/// One drive serves them all: nobody is to take the result for one of several.
+#[test]
+fn devices_that_share_a_drive_are_told() {
+    let told = |jobs: &str| {
+        let file = load(&format!("[global]\nsize=8k\n{jobs}")).unwrap();
+        let found = file.remarks().iter().find(|remark| remark.text.contains("are one drive"));
+        found.map(|remark| (remark.matters, remark.text.clone()))
+    };
+    let text = "2 devices are one drive here, whose addresses they share: /dev/nvme0n1, /dev/sdb".to_owned();
+    let two =
+        told("[log]\nfilename=/dev/nvme0n1\n[data]\nfilename=/dev/sdb\n[more]\nfilename=/dev/nvme0n1\n");
+    assert_eq!(two, Some((true, text.clone())));
+    assert_eq!(told("[a]\nfilename=/dev/nvme0n1:/dev/sdb\n"), Some((true, text)));
+    assert_eq!(told("[a]\nfilename=/dev/sdb\n[b]\nfilename=/dev/sdb\n"), None);
+    assert_eq!(told("[a]\nfilename=x\n[b]\nfilename=y\n"), None);
+}
+
 /// Options from a command line hold where the file says nothing, as with fio: `fio --bs=8k job.fio`.
 #[test]
 fn options_from_elsewhere_stand_below_the_file() {
