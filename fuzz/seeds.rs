@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
     for format in formats() {
         let folder = format!("corpus/{}", format.name);
         create_dir_all(&folder)?;
-        write(format!("{folder}/sample"), format!("\u{1}{}", format.sample))?;
+        write(format!("{folder}/sample"), [&b"\x01"[..], format.sample].concat())?;
     }
     create_dir_all("corpus/jobs")?;
     JOBS.iter().enumerate().try_for_each(|(number, text)| write(format!("corpus/jobs/{number}"), text))

@@ -25,8 +25,9 @@ pub struct TraceArgs {
     #[arg(long, value_name = "UNIT")]
     pub address_unit: Option<String>,
 
-    /// Events of a block trace that are requests: Q (queued), D (dispatched) or C (completed) [default: Q; D without Q]
-    #[arg(long, value_name = "LETTER")]
+    /// Events of a block trace that are requests: queue (Q), issue (D: what the drive got) or complete (C) [default:
+    /// queue; issue without any]
+    #[arg(long, value_name = "EVENT")]
     pub event: Option<String>,
 
     /// Columns of a CSV, by number from 1 or by name: time=1:us,op=3,offset=4:bytes,size=5 (see `wordline formats csv`)

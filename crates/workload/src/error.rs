@@ -27,12 +27,14 @@ pub enum Problem {
         /// What the system or the decompressor says.
         message: String,
     },
-    /// A line of a trace cannot be understood, and `on_bad_line` is `error`.
+    /// A line of a trace, or a record of a binary one, cannot be understood, and `on_bad_line` is `error`.
     BadLine {
         /// The trace's path.
         file: String,
         /// Line number, from 1.
         line: u64,
+        /// Where a record begins, in bytes of the unpacked file; `None` for a line.
+        byte: Option<u64>,
         /// Name of the column, empty where the whole line is meant.
         column: &'static str,
         /// What kind of damage it is.
@@ -208,10 +210,13 @@ impl fmt::Display for WorkloadError {
             Problem::File { file, action, message } => {
                 write!(f, "{file}: cannot {action}: {}", escaped(message))
             }
-            Problem::BadLine { file, line, column, reason, found, allowed } => {
-                write!(f, "{file}:{line}: ")?;
+            Problem::BadLine { file, line, byte, column, reason, found, allowed } => {
+                match byte {
+                    Some(byte) => write!(f, "{file}: record at byte {byte}: ")?,
+                    None => write!(f, "{file}:{line}: ")?,
+                }
                 if !column.is_empty() {
-                    write!(f, "column {column}: ")?;
+                    write!(f, "{} {column}: ", if byte.is_some() { "field" } else { "column" })?;
                 }
                 write!(f, "{}: found {found}, allowed: {allowed}", reason.text())
             }
@@ -375,11 +380,13 @@ bad_reasons! {
     /// The line is longer than [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX).
     LineTooLong = "line_too_long", "line too long";
     /// The last line has no line end and cannot be understood: the file was cut.
-    CutAtEnd = "cut_at_end", "the file ends in the middle of this line";
+    CutAtEnd = "cut_at_end", "the file ends in the middle of it";
     /// A time lies before the one of the line above, and `on_time_step_back` is `error`.
     TimeStepBack = "time_step_back", "time goes backwards";
     /// There is nothing but zeros where lines should be: what was written there is lost.
     ZeroBytes = "zero_bytes", "nothing but zero bytes, as where a file was cut";
+    /// Where a record of a binary trace should begin there is something else.
+    NotARecord = "not_a_record", "no record begins here";
     /// The line that names the columns is missing or lacks one.
     BadHeader = "bad_header", "column missing in the header";
 }

@@ -125,6 +125,7 @@ impl Places {
             let (lba, count) = row(text, spec.address_unit).map_err(|bad| Problem::BadLine {
                 file: spec.histogram.display().to_string(),
                 line: number,
+                byte: None,
                 column: bad.column,
                 reason: bad.reason,
                 found: printable(column_at(text, bad.at, b',')),

@@ -1,5 +1,5 @@
-//! Lines of a trace, in one buffer of fixed size: a file of any length, with lines of any length, is read in
-//! constant memory.
+//! Lines of a trace, or its records where it is binary, in one buffer of fixed size: a file of any length, with lines
+//! of any length, is read in constant memory.
 
 use crate::error::{BadReason, Problem, WorkloadError, printable};
 use crate::input::{Input, Progress};
@@ -14,12 +14,38 @@ const BUFFER_BYTES: usize = 4 * LINE_BYTES_MAX;
 /// Lines looked at to recognise a format and its units.
 const HEAD_LINES: usize = 1000;
 
-/// One line without its line end.
+/// How a file is cut into the pieces that are read one by one.
+#[derive(Clone, Copy)]
+pub(crate) enum Cut {
+    /// At line ends.
+    Lines,
+    /// Into binary records.
+    Records(Records),
+}
+
+impl Cut {
+    /// Whether it is no text.
+    pub(crate) const fn is_binary(self) -> bool {
+        matches!(self, Cut::Records(_))
+    }
+}
+
+/// The binary records of a format.
+#[derive(Clone, Copy)]
+pub(crate) struct Records {
+    /// Bytes of the record that these begin with, which is more than there are if it is cut; if none begins here, bytes
+    /// up to the next one. From 1 to [`LINE_BYTES_MAX`].
+    pub length: fn(&[u8]) -> usize,
+    /// Time of a record, in any unit; `None` if it is damaged.
+    pub time: fn(&[u8]) -> Option<u64>,
+}
+
+/// One line without its line end, or one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
     /// Its bytes; of a line that is too long only the first ones.
     pub bytes: &'a [u8],
-    /// Whether a line end followed.
+    /// Whether a line end followed; whether all bytes of a record are there.
     pub terminated: bool,
     /// Whether it is longer than [`LINE_BYTES_MAX`].
     pub too_long: bool,
@@ -59,6 +85,7 @@ impl TextLines {
             Some(line) if line.too_long => Err(Problem::BadLine {
                 file,
                 line: self.number,
+                byte: None,
                 column: "",
                 reason: BadReason::LineTooLong,
                 found: printable(line.bytes),
@@ -77,12 +104,15 @@ pub(crate) struct Lines {
     start: usize,
     end: usize,
     at_end: bool,
+    /// Bytes of the file before those of the buffer; counted while records are read.
+    before: u64,
 }
 
 impl Lines {
     /// Reads the beginning of the input, past a byte-order mark if there is one.
     pub(crate) fn new(input: Input) -> Result<Self, WorkloadError> {
-        let mut lines = Lines { input, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0, at_end: false };
+        let buffer = vec![0; BUFFER_BYTES];
+        let mut lines = Lines { input, buffer, start: 0, end: 0, at_end: false, before: 0 };
         while !lines.at_end && lines.end < BUFFER_BYTES {
             lines.fill()?;
         }
@@ -102,10 +132,19 @@ impl Lines {
         self.input.progress()
     }
 
-    /// The first lines that are not blank, as many as are in the buffer, without taking them; to be called before
-    /// [`Lines::next`].
-    pub(crate) fn head(&self) -> Vec<&[u8]> {
+    /// The first lines that are not blank, or the first records, as many as are in the buffer, without taking them; to
+    /// be called before [`Lines::next`].
+    pub(crate) fn head(&self, cut: Cut) -> Vec<&[u8]> {
         let text = &self.buffer[self.start..self.end];
+        if let Cut::Records(records) = cut {
+            let mut rest = text;
+            let whole = std::iter::from_fn(|| {
+                let (record, after) = rest.split_at_checked((records.length)(rest))?;
+                rest = after;
+                (!record.is_empty()).then_some(record)
+            });
+            return whole.take(HEAD_LINES).collect();
+        }
         // The last piece may go on beyond the buffer; if it is all there is, it is looked at nevertheless.
         let whole = if self.at_end { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(text.len()) };
         let lines = text[..whole].split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
@@ -147,9 +186,7 @@ impl Lines {
     fn next_joined(&mut self, goes_on: impl Fn(&[u8]) -> bool) -> Result<Option<Line<'_>>, WorkloadError> {
         // As many bytes as a line may have are wanted in the buffer.
         if self.end - self.start <= LINE_BYTES_MAX && !self.at_end {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
+            self.shift();
             while !self.at_end && self.end <= LINE_BYTES_MAX {
                 self.fill()?;
             }
@@ -163,6 +200,59 @@ impl Lines {
         self.start += length + 1;
         let bytes = &self.buffer[from..from + length];
         Ok(Some(Line { bytes, terminated: true, too_long: false, lines: before as u64 + 1 }))
+    }
+
+    /// The next record; `None` at the end of the input.
+    #[inline]
+    pub(crate) fn next_record(&mut self, records: &Records) -> Result<Option<Line<'_>>, WorkloadError> {
+        let Some((length, terminated)) = self.record_length(records)? else { return Ok(None) };
+        let from = self.start;
+        self.start += length;
+        let bytes = &self.buffer[from..from + length];
+        Ok(Some(Line { bytes, terminated, too_long: false, lines: 1 }))
+    }
+
+    /// The time of the next record; `None` at the end of the input, and inside it `None` if that one is damaged.
+    pub(crate) fn next_time(&mut self, records: &Records) -> Result<Option<Option<u64>>, WorkloadError> {
+        let length = self.record_length(records)?;
+        Ok(length.map(|(length, _)| (records.time)(&self.buffer[self.start..self.start + length])))
+    }
+
+    /// Bytes of the next record that there are, and whether those are all.
+    #[inline]
+    fn record_length(&mut self, records: &Records) -> Result<Option<(usize, bool)>, WorkloadError> {
+        loop {
+            while self.end - self.start < LINE_BYTES_MAX && !self.at_end {
+                self.shift();
+                self.fill()?;
+            }
+            let rest = &self.buffer[self.start..self.end];
+            if rest.is_empty() {
+                return Ok(None);
+            }
+            let length = (records.length)(rest);
+            if rest.iter().any(|&b| b != 0) {
+                return Ok(Some((length.min(rest.len()), length <= rest.len())));
+            }
+            // Zeros that fill up a file which was cut are one piece, however many there are.
+            if self.at_end {
+                return Ok(Some((rest.len(), false)));
+            }
+            self.start += (rest.len() - 1) / length * length;
+        }
+    }
+
+    /// The place in the file, unpacked, of what is read next.
+    pub(crate) fn place(&self) -> u64 {
+        self.before + self.start as u64
+    }
+
+    /// Moves what is left to the start of the buffer.
+    fn shift(&mut self) {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.before += self.start as u64;
+        self.end -= self.start;
+        self.start = 0;
     }
 
     /// The next line where it is cut by the end of the buffer, too long, or the last one.
@@ -188,9 +278,7 @@ impl Lines {
                     lines: 1,
                 }));
             }
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
+            self.shift();
             self.fill()?;
         };
         let from = self.start;
@@ -356,8 +444,8 @@ mod tests {
     #[test]
     fn head_shows_whole_lines_and_no_byte_order_mark() {
         let lines = Lines::new(Input::from_reader(&b"\xef\xbb\xbfone\r\n\ntwo\nthr"[..], "test")).unwrap();
-        assert_eq!(lines.head(), [&b"one"[..], b"two", b"thr"]);
+        assert_eq!(lines.head(Cut::Lines), [&b"one"[..], b"two", b"thr"]);
         let empty = Lines::new(Input::from_reader(&b""[..], "test")).unwrap();
-        assert!(empty.head().is_empty());
+        assert!(empty.head(Cut::Lines).is_empty());
     }
 }

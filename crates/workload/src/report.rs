@@ -91,8 +91,10 @@ impl Assumed {
 /// Counts of what was read and of what had to be done to it. A trace that is repeated is counted once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceReport {
-    /// Lines of the trace, with header, blank and damaged ones.
+    /// Lines of the trace, with header, blank and damaged ones; records, where it is binary.
     pub lines: u64,
+    /// It is made of binary records.
+    pub is_binary: bool,
     /// Requests found in it (before device choice), with flushes that came as a flag of a write.
     pub requests: u64,
     /// Blank lines.
@@ -156,6 +158,11 @@ impl SourceReport {
         self.skipped.iter().map(|s| s.count).sum()
     }
 
+    /// What it is made of.
+    fn piece(&self) -> &'static str {
+        if self.is_binary { "record" } else { "line" }
+    }
+
     /// Counts a skipped line.
     pub(crate) fn skip(&mut self, reason: BadReason, line: u64) {
         let at = self.skipped.iter().position(|s| s.reason == reason).unwrap_or_else(|| {
@@ -191,10 +198,11 @@ impl SourceReport {
             let lines: Vec<String> = s.first_lines.iter().map(u64::to_string).collect();
             let more = if s.count > s.first_lines.len() as u64 { ", …" } else { "" };
             out.push(Remark::caution(format!(
-                "{} damaged lines skipped: {} (line {}{more})",
+                "{} damaged {piece}s skipped: {} ({piece} {}{more})",
                 grouped(s.count),
                 s.reason.text(),
-                lines.join(", ")
+                lines.join(", "),
+                piece = self.piece()
             )));
         }
         let mut remark = |kind: Kind, count: u64, text: &str| {
@@ -256,9 +264,10 @@ impl SourceReport {
     fn guesses(&self) -> Vec<Remark> {
         let mut out = Vec::new();
         if let Some(Detected { format, kind, lines, fitting, .. }) = self.detected {
+            let piece = self.piece();
             let fit = match fitting == lines {
-                true => format!("all of the first {} lines match", grouped(lines)),
-                false => format!("{} of the first {} lines match", grouped(fitting), grouped(lines)),
+                true => format!("all of the first {} {piece}s match", grouped(lines)),
+                false => format!("{} of the first {} {piece}s match", grouped(fitting), grouped(lines)),
             };
             out.push(Remark::note(match kind {
                 "" => format!("format: {format} ({fit})"),
@@ -291,7 +300,8 @@ impl SourceReport {
             let total: u64 = self.passed_over.iter().map(|(_, count)| count).sum();
             let kinds: Vec<String> =
                 self.passed_over.iter().map(|(what, count)| format!("{} {what}", grouped(*count))).collect();
-            let text = format!("{} lines are not requests: {}", grouped(total), kinds.join(", "));
+            let piece = self.piece();
+            let text = format!("{} {piece}s are not requests: {}", grouped(total), kinds.join(", "));
             out.push(Remark::note(text));
         }
         out

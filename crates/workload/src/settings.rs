@@ -179,11 +179,12 @@ pub(crate) fn read<T: Value>(
     })
 }
 
-/// Declares an enum of words, `pub enum Name { Variant = "word", … }`, that can be a setting. The first is the default.
+/// Declares an enum of words, `pub enum Name { Variant = "word" | "synonym", … }`, that can be a setting. The first is
+/// the default.
 macro_rules! choice {
     ($(#[doc = $about:literal])* pub enum $name:ident {
         $(#[doc = $first_doc:literal])* $first:ident = $first_word:literal,
-        $($(#[doc = $doc:literal])* $variant:ident = $word:literal,)*
+        $($(#[doc = $doc:literal])* $variant:ident = $word:literal $(| $synonym:literal)?,)*
     }) => {
         ssd::choice! {
             $(#[doc = $about])*
@@ -201,7 +202,10 @@ macro_rules! choice {
 
         impl $crate::settings::Value for $name {
             fn read(value: &toml::de::DeValue<'_>) -> Option<Self> {
-                Self::from_name(value.as_str()?)
+                const SYNONYMS: &[(&str, $name)] = &[$($(($synonym, $name::$variant),)?)*];
+                let word = value.as_str()?;
+                let synonym = || SYNONYMS.iter().find(|(synonym, _)| *synonym == word);
+                Self::from_name(word).or_else(|| synonym().map(|(_, meant)| *meant))
             }
             fn show(&self) -> String {
                 $crate::settings::quoted(self.name())

@@ -43,7 +43,7 @@ settings! {
     /// A recorded trace and what is to be done with it. Order: choose devices, processes, operations, addresses and
     /// times, skip, take the first requests, repeat, speed up, place addresses, copy.
     pub struct TraceSpec {
-        /// The trace file: text, plain or compressed (gzip, zstd, xz, bzip2, lz4); `-`: standard input.
+        /// The trace file, plain or compressed (`wordline formats`), or a folder of blktrace's; `-`: standard input.
         path: PathBuf = PathBuf::new(), unit "", allowed "a path",
             if |path| !path.as_os_str().is_empty();
         /// Name of the trace's format, or `auto` to recognise it by content.
@@ -52,7 +52,7 @@ settings! {
         time_unit: TimeUnit = TimeUnit::Auto, unit "", allowed "", if |_| true;
         /// Unit of addresses and sizes, to override the format's.
         address_unit: AddressUnit = AddressUnit::Auto, unit "", allowed "", if |_| true;
-        /// Which events of a block trace are requests: queued (Q), dispatched (D) or completed (C).
+        /// Which events of a block trace are requests: Q (or queue), D (or issue: what the drive got) or C (complete).
         event: Event = Event::Auto, unit "", allowed "", if |_| true;
         /// What the columns of a `csv` are, by number from 1 or by name in its header; empty for all other formats.
         columns: Columns = Columns::default(), unit "", allowed "", if |_| true;

@@ -48,8 +48,15 @@ fn show(out: &mut dyn Write, format: &FormatInfo) -> Result<(), Failure> {
     }
     columns.write(out, 4)?;
     writeln!(out, "  such as:")?;
-    for line in format.sample.lines() {
-        writeln!(out, "    {line}")?;
+    if format.is_binary {
+        for bytes in format.sample.chunks(16) {
+            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            writeln!(out, "    {}", hex.join(" "))?;
+        }
+    } else {
+        for line in String::from_utf8_lossy(format.sample).lines() {
+            writeln!(out, "    {line}")?;
+        }
     }
     writeln!(out, "  source: {}", format.source)?;
     writeln!(out, "  reader: {}", format.file)?;

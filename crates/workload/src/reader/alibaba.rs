@@ -24,8 +24,8 @@ impl Format for Alibaba {
         Column { name: "length", unit: "bytes", used_for: "length" },
         Column { name: "timestamp", unit: "us since 1970", used_for: "arrival" },
     ];
-    const SAMPLE: &'static str =
-        "419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n";
+    const SAMPLE: &'static [u8] =
+        b"419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n";
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (5, 5);
 

@@ -64,8 +64,8 @@ const EVENTS: [(&[u8], &str); 20] = [
     (b"a", "events a (aborted)"),
     (b"u", "events u (unknown)"),
 ];
-const NO_DATA: &str = "events that move no data";
-const PASSED_THROUGH: &str = "SCSI commands passed through";
+pub(super) const NO_DATA: &str = "events that move no data";
+pub(super) const PASSED_THROUGH: &str = "SCSI commands passed through";
 
 /// Reads lines such as `8,16 5 1 0.000000000 18046 Q RM 488386593 + 1 [java]`.
 pub(crate) struct Blkparse {
@@ -102,7 +102,8 @@ impl Format for Blkparse {
         Column { name: "+ sectors", unit: "512-byte sectors", used_for: "length" },
         Column { name: "process", unit: "a name in brackets", used_for: "process hint" },
     ];
-    const SAMPLE: &'static str = "  8,16   5        1     0.000000000 18046  Q  RM 488386593 + 1 [DataXceiver for]\n  \
+    const SAMPLE: &'static [u8] =
+        b"  8,16   5        1     0.000000000 18046  Q  RM 488386593 + 1 [DataXceiver for]\n  \
            8,16   5        2     0.000005724 18046  G  RM 488386593 + 1 [DataXceiver for]\n  \
            8,16   7      178    18.209005123 16977  Q  WS 6464 + 32 [xfsaild/sdb]\n";
     const SEPARATOR: u8 = b' ';
@@ -122,15 +123,9 @@ impl Format for Blkparse {
             let headers = [head[0], CSV_HEADER];
             format.layout = headers.into_iter().find_map(|line| Layout::of(line, b',', USED, "").ok());
         }
-        format.event = match options.event {
-            Event::Auto => [&b"Q"[..], b"D", b"C"]
-                .into_iter()
-                .find(|event| {
-                    head.iter().any(|line| format.event_of(line).is_ok_and(|found| found.text == *event))
-                })
-                .unwrap_or(b"Q"),
-            named => named.name().as_bytes(),
-        };
+        format.event = event_to_read(options.event, |event| {
+            head.iter().any(|line| format.event_of(line).is_ok_and(|found| found.text == event))
+        });
         let has_rows = head.iter().any(|line| format.event_of(line).is_ok());
         if let Some(layout) = &mut format.layout {
             layout.has_rows = has_rows;
@@ -168,6 +163,21 @@ impl Format for Blkparse {
     fn known(&self) -> Known<'_> {
         Known { devices: self.devices.names(), ..Known::default() }
     }
+}
+
+/// The letter of the events that are requests: where nobody says which, the first that `is_there` of queued, dispatched
+/// and completed.
+pub(super) fn event_to_read(event: Event, is_there: impl Fn(&[u8]) -> bool) -> &'static [u8] {
+    match event {
+        Event::Auto => [&b"Q"[..], b"D", b"C"].into_iter().find(|letter| is_there(letter)).unwrap_or(b"Q"),
+        named => named.name().as_bytes(),
+    }
+}
+
+/// What to call an event that is not taken for a request.
+#[inline]
+pub(super) fn called(letter: &[u8]) -> Option<&'static str> {
+    EVENTS.iter().find(|(known, _)| *known == letter).map(|(_, what)| *what)
 }
 
 /// What a line says of a request.
@@ -311,8 +321,8 @@ fn operation(rwbs: &Word<'_>) -> Result<Option<(OpCode, bool, bool)>, Bad> {
 /// A line of another event than the one that is asked for.
 #[inline]
 fn other(event: &Word<'_>) -> Result<Row, Bad> {
-    match EVENTS.iter().find(|(letter, _)| *letter == event.text) {
-        Some((_, what)) => Ok(Row::Other(what)),
+    match called(event.text) {
+        Some(what) => Ok(Row::Other(what)),
         None => Err(event.refuse(BadReason::UnknownOperation, "an event of blktrace such as Q, D or C")),
     }
 }

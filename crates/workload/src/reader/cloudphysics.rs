@@ -37,8 +37,8 @@ impl Format for Cloudphysics {
         Column { name: "size", unit: "bytes", used_for: "length" },
         Column { name: "lbn", unit: "512-byte sectors", used_for: "address" },
     ];
-    const SAMPLE: &'static str =
-        "version,time,op,size,lbn\n1,5633898368802,2a,512,42932745\n1,5633898967708,28,6656,40409911\n";
+    const SAMPLE: &'static [u8] =
+        b"version,time,op,size,lbn\n1,5633898368802,2a,512,42932745\n1,5633898967708,28,6656,40409911\n";
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (4, 5);
 

@@ -87,7 +87,7 @@ impl Format for Csv {
         Column { name: "one_time", unit: "0 or 1", used_for: "hint that the data is read only once" },
         Column { name: "fua", unit: "0 or 1", used_for: "force unit access" },
     ];
-    const SAMPLE: &'static str = "us,kind,at,bytes\n10,read,4096,8192\n1250,write,0,512\n";
+    const SAMPLE: &'static [u8] = b"us,kind,at,bytes\n10,read,4096,8192\n1250,write,0,512\n";
     const SAMPLE_COLUMNS: &'static str = "time=1:us,op=2,offset=3:bytes,size=4";
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (3, 0);

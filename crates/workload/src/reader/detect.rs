@@ -9,7 +9,7 @@ use crate::report::Detected;
 pub(crate) type Fit = Detected;
 
 /// How well they fit `F`; `None` unless at least half of them, header aside, can be read with the right number of
-/// columns, and one of them is a request.
+/// columns, and one of them is a request (binary records show what they are without).
 pub(super) fn fits<F: Format>(name: &'static str, head: &[&[u8]], options: &ReadOptions) -> Option<Fit> {
     let mut format = F::new(options, head);
     let has_header = format.header(head.first()?).ok()?;
@@ -21,14 +21,14 @@ pub(super) fn fits<F: Format>(name: &'static str, head: &[&[u8]], options: &Read
     }
     let mut requests = 0;
     for line in rows.iter().filter(|line| line.len() <= LINE_BYTES_MAX) {
-        if !has_right_width::<F>(line, format.separator()) {
+        if !F::CUT.is_binary() && !has_right_width::<F>(line, format.separator()) {
             continue;
         }
         let row = format.parse(line);
         fit.fitting += u64::from(row.is_ok());
         requests += u64::from(matches!(row, Ok(Row::Request(_))));
     }
-    (fit.fitting * 2 >= fit.lines && requests > 0).then_some(fit)
+    (fit.fitting * 2 >= fit.lines && (requests > 0 || F::CUT.is_binary())).then_some(fit)
 }
 
 /// Whether any line can be read as one of `F`, or there is none to be read.

@@ -28,10 +28,8 @@ impl Format for Diskmon {
         Column { name: "Sector", unit: "512-byte sectors", used_for: "address" },
         Column { name: "Length", unit: "512-byte sectors", used_for: "length" },
     ];
-    const SAMPLE: &'static str = concat!(
-        "0\t0.047339\t0.00019073\t0\tRead\t1320146\t8\t\r\n",
-        "1\t0.531680\t0.00000000\t0\tWrite\t1080376\t8\t\r\n"
-    );
+    const SAMPLE: &'static [u8] = b"0\t0.047339\t0.00019073\t0\tRead\t1320146\t8\t\r\n\
+          1\t0.531680\t0.00000000\t0\tWrite\t1080376\t8\t\r\n";
     const SEPARATOR: u8 = b' ';
     const RECOGNISED_COLUMNS: (usize, usize) = (7, 7);
 

@@ -39,7 +39,7 @@ impl Format for FioIolog {
         Column { name: "offset", unit: "bytes; us after wait", used_for: "address" },
         Column { name: "length", unit: "bytes", used_for: "length" },
     ];
-    const SAMPLE: &'static str = "fio version 3 iolog\n2 f1 add\n81 f1 open\n87 f1 read 28672 4096\n\
+    const SAMPLE: &'static [u8] = b"fio version 3 iolog\n2 f1 add\n81 f1 open\n87 f1 read 28672 4096\n\
         8559 f1 sync 0 0\n8560 f1 write 245760 4096\n";
     const SEPARATOR: u8 = b' ';
     const RECOGNISED_COLUMNS: (usize, usize) = (2, 5);

@@ -31,7 +31,8 @@ impl Format for Fiu {
         Column { name: "major, minor", unit: "", used_for: "device, stream hint" },
         Column { name: "MD5", unit: "of 4 KiB, or of each sector; may be missing", used_for: "" },
     ];
-    const SAMPLE: &'static str = "89966527950584 4253 nfsd 508516672 8 W 6 0 88b93b628d84082186026d9da044f173\n\
+    const SAMPLE: &'static [u8] =
+        b"89966527950584 4253 nfsd 508516672 8 W 6 0 88b93b628d84082186026d9da044f173\n\
          89966740167027 4253 imapd 519854376 8 R 6 0 442aacdb6ea1684f2aebf339de201f12\n";
     const SEPARATOR: u8 = b' ';
     const RECOGNISED_COLUMNS: (usize, usize) = (8, 9);

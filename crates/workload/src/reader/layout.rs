@@ -108,8 +108,8 @@ impl Layout {
 
     /// The usual order: that of the sample's header.
     pub(crate) fn of_sample<F: Format>(used: &'static [Used]) -> Self {
-        let header = F::SAMPLE.lines().next().unwrap_or_default();
-        Layout::of(header.as_bytes(), F::SEPARATOR, used, "").unwrap_or_default()
+        let header = F::SAMPLE.split(|&b| b == b'\n').next().unwrap_or_default();
+        Layout::of(header, F::SEPARATOR, used, "").unwrap_or_default()
     }
 
     /// Takes the order of the first line, if that is a header; true if so.

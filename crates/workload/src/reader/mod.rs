@@ -14,8 +14,8 @@
 //! - last line whole but without line end: used, and remarked, since a cut inside its last number cannot be seen;
 //! - time before that of the line above: moved up to it and counted; with `on_time_step_back = "error"` a damaged line;
 //! - request of no length: dropped and counted;
-//! - times behind a later one in a format whose lines are not in order (`tencent`, `systor17`, `diskmon`): sorted in a
-//!   window of 65,536 requests and counted; what is later still is moved up as above;
+//! - times behind a later one in a format whose lines are not in order (`tencent`, `systor17`, `diskmon`, `blktrace`):
+//!   sorted in a window of 65,536 requests and counted; what is later still is moved up as above;
 //! - whole seconds in such a format (`tencent`): the requests of each are spread over it, and remarked;
 //! - units that neither the format nor the user says (`time_unit`, `address_unit`): told by the first 1,000 lines, see
 //!   `pace.rs`, and remarked; an error with figures where they tell nothing, or two things;
@@ -28,10 +28,15 @@
 //!   all lines skipped): an error, always.
 //!
 //! Columns that are not used are not looked at, but they must be there.
+//!
+//! A binary format says how its records are told apart (`Format::CUT`); a record is then what a line is above, and an
+//! error names the byte of the file where it begins.
 
+mod binary;
 mod columns;
 mod detect;
 pub(crate) mod fields;
+mod files;
 mod layout;
 mod names;
 mod options;
@@ -42,13 +47,14 @@ mod window;
 
 use crate::error::{Problem, WorkloadError, printable};
 use crate::input::{Input, Progress};
-use crate::lines::Lines;
+use crate::lines::Cut;
 use crate::near::near;
 use crate::record::{Request, Source};
 use crate::report::SourceReport;
 pub use columns::{Columns, CsvColumn, CsvUse, Place, Separator};
 use detect::Fit;
 use fields::{Bad, Range, TimeScale, Units};
+use files::Files;
 use names::Names;
 pub use options::{AddressUnit, Event, Header, OnBadLine, OnTimeStepBack, ReadOptions, TimeUnit};
 use ssd::signals::{Hints, OpCode};
@@ -70,9 +76,11 @@ macro_rules! formats {
                 summary: $module::$type::SUMMARY,
                 source: $module::$type::SOURCE,
                 columns: $module::$type::COLUMNS,
+                is_binary: $module::$type::CUT.is_binary(),
                 sample: $module::$type::SAMPLE,
                 sample_columns: $module::$type::SAMPLE_COLUMNS,
             },
+            cut: $module::$type::CUT,
             fits: |head, options| detect::fits::<$module::$type>(stringify!($module), head, options),
             reads: detect::reads::<$module::$type>,
             open: stream::open::<$module::$type>,
@@ -88,6 +96,7 @@ formats! {
     alibaba: Alibaba,
     tencent: Tencent,
     blkparse: Blkparse,
+    blktrace: Blktrace,
     fiu: Fiu,
     fio_iolog: FioIolog,
     cloudphysics: Cloudphysics,
@@ -121,8 +130,10 @@ pub struct FormatInfo {
     pub source: &'static str,
     /// Its columns from left to right.
     pub columns: &'static [Column],
+    /// Whether it is made of binary records, not of lines.
+    pub is_binary: bool,
     /// The beginning of such a trace.
-    pub sample: &'static str,
+    pub sample: &'static [u8],
     /// What `columns` must be for the sample; empty in all formats that say so themselves.
     pub sample_columns: &'static str,
 }
@@ -196,9 +207,11 @@ pub(crate) trait Format: Send + Sized + 'static {
     const COLUMNS: &'static [Column];
     /// The beginning of a trace of this format, with its header if it has one: two requests or more, no line of it
     /// wrong. People see it in the list of formats, and the tests of all formats read it.
-    const SAMPLE: &'static str;
+    const SAMPLE: &'static [u8];
     /// What `columns` must be for it, in the format that needs that.
     const SAMPLE_COLUMNS: &'static str = "";
+    /// What it is made of.
+    const CUT: Cut = Cut::Lines;
     const SEPARATOR: u8;
     /// Fewest and most columns of a line that may be recognised as this format.
     const RECOGNISED_COLUMNS: (usize, usize);
@@ -285,9 +298,10 @@ pub(crate) trait Records: Send {
 
 struct Entry {
     info: FormatInfo,
+    cut: Cut,
     fits: fn(&[&[u8]], &ReadOptions) -> Option<Fit>,
     reads: fn(&[&[u8]], &ReadOptions) -> bool,
-    open: fn(Lines, &ReadOptions, Option<Fit>) -> Opened,
+    open: fn(Files, &ReadOptions, Option<Fit>) -> Opened,
 }
 
 type Opened = Result<Box<dyn Records>, WorkloadError>;
@@ -298,7 +312,7 @@ pub(crate) fn open_trace(
     format: &str,
     options: &ReadOptions,
 ) -> Result<Box<dyn Records>, WorkloadError> {
-    open_input(Input::open(path)?, format, options)
+    open_files(format, options, || Files::open(path))
 }
 
 /// Reads a trace from any stream of text, with addresses as recorded; `name` stands for the file in messages.
@@ -339,30 +353,42 @@ impl Source for AsRecorded {
     }
 }
 
-/// Opens a trace that is already a stream of text.
-fn open_input(input: Input, format: &str, options: &ReadOptions) -> Result<Box<dyn Records>, WorkloadError> {
+/// Opens a trace that is already a stream of bytes.
+fn open_input(input: Input, format: &str, options: &ReadOptions) -> Opened {
+    open_files(format, options, || Files::one(input))
+}
+
+/// Opens a trace, once it is known that there is such a format.
+fn open_files(
+    format: &str,
+    options: &ReadOptions,
+    open: impl FnOnce() -> Result<Files, WorkloadError>,
+) -> Opened {
     let format = format_to_read(format, options)?;
-    let lines = Lines::new(input)?;
+    let files = open()?;
     match FORMATS.iter().find(|entry| entry.info.name == format) {
-        Some(entry) => open_named(entry, lines, options),
+        Some(entry) => {
+            files.check_one_unless(entry.cut)?;
+            open_named(entry, files, options)
+        }
         None => {
-            let (entry, fit) = recognise(&lines, options)?;
-            (entry.open)(lines, options, Some(fit))
+            let (entry, fit) = recognise(&files, options)?;
+            files.check_one_unless(entry.cut)?;
+            (entry.open)(files, options, Some(fit))
         }
     }
 }
 
 /// Opens a trace as one of the format that was named; an error if its beginning is of another one, and of this not at
 /// all.
-fn open_named(entry: &Entry, lines: Lines, options: &ReadOptions) -> Opened {
-    let head = lines.head();
+fn open_named(entry: &Entry, files: Files, options: &ReadOptions) -> Opened {
     let mut fitting = Vec::new();
-    if options.on_bad_line == OnBadLine::Error && !(entry.reads)(&head, options) {
-        let others = FORMATS.iter().filter(|other| (other.fits)(&head, options).is_some());
+    if options.on_bad_line == OnBadLine::Error && !(entry.reads)(&files.head(entry.cut), options) {
+        let others = FORMATS.iter().filter(|other| (other.fits)(&files.head(other.cut), options).is_some());
         fitting.extend(others.map(|other| other.info.name));
     }
-    let file = lines.file().to_string();
-    let mut records = (entry.open)(lines, options, None)?;
+    let file = files.file().to_string();
+    let mut records = (entry.open)(files, options, None)?;
     if fitting.is_empty() {
         return Ok(records);
     }
@@ -401,17 +427,18 @@ pub(crate) fn check_name(format: &str) -> Result<(), WorkloadError> {
 }
 
 /// Finds the one format that the first lines fit.
-fn recognise(lines: &Lines, options: &ReadOptions) -> Result<(&'static Entry, Fit), WorkloadError> {
-    let head = lines.head();
+fn recognise(files: &Files, options: &ReadOptions) -> Result<(&'static Entry, Fit), WorkloadError> {
+    let head = files.head(Cut::Lines);
     if head.is_empty() {
-        return Err(Problem::NoRequests { file: lines.file().to_string(), lines: 0, skipped: 0 }.into());
+        return Err(Problem::NoRequests { file: files.file().to_string(), lines: 0, skipped: 0 }.into());
     }
-    let fits = FORMATS.iter().filter_map(|entry| Some((entry, (entry.fits)(&head, options)?)));
+    let fits =
+        FORMATS.iter().filter_map(|entry| Some((entry, (entry.fits)(&files.head(entry.cut), options)?)));
     let fitting: Vec<(&Entry, Fit)> = fits.collect();
     match fitting.as_slice() {
         [(entry, fit)] => Ok((entry, *fit)),
         several => Err(Problem::FormatNotRecognised {
-            file: lines.file().to_string(),
+            file: files.file().to_string(),
             found: printable(head[0]),
             candidates: several.iter().map(|(entry, _)| entry.info.name).collect(),
             allowed: FORMATS.iter().map(|entry| entry.info.name).collect(),

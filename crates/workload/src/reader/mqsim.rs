@@ -49,7 +49,7 @@ impl Format for Mqsim {
         Column { name: "Size", unit: "512-byte sectors, or bytes", used_for: "length" },
         Column { name: "Type", unit: "flags: odd read, even write", used_for: "operation" },
     ];
-    const SAMPLE: &'static str = "938513000 4 264719034 16 0\n938828000 3 197570570 32 1\n";
+    const SAMPLE: &'static [u8] = b"938513000 4 264719034 16 0\n938828000 3 197570570 32 1\n";
     const SEPARATOR: u8 = b' ';
     const RECOGNISED_COLUMNS: (usize, usize) = (5, 5);
 

@@ -31,7 +31,7 @@ impl Format for Msr {
         Column { name: "Size", unit: "bytes", used_for: "length" },
         Column { name: "ResponseTime", unit: "100 ns (may be missing in all lines)", used_for: "" },
     ];
-    const SAMPLE: &'static str = "128166372003061629,hm,0,Read,383496192,32768,413\n\
+    const SAMPLE: &'static [u8] = b"128166372003061629,hm,0,Read,383496192,32768,413\n\
                                   128166372016382155,hm,1,Write,2822144000,4096,1\n";
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (6, 7);

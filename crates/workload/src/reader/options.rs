@@ -40,16 +40,16 @@ choice! {
 }
 
 choice! {
-    /// Which event of a block trace (`blkparse`) is a request.
+    /// Which event of a block trace (`blktrace`, `blkparse`) is a request.
     pub enum Event {
         /// Q; D where the beginning of the trace has no Q.
         Auto = "auto",
-        /// Queued: as the file system asked for it.
-        Queued = "Q",
-        /// Dispatched: as the drive got it, after merging and scheduling.
-        Dispatched = "D",
-        /// Completed.
-        Completed = "C",
+        /// Queued (`queue`): as the file system asked for it.
+        Queued = "Q" | "queue",
+        /// Dispatched (`issue`): as the drive got it, after merging and scheduling.
+        Dispatched = "D" | "issue",
+        /// Completed (`complete`).
+        Completed = "C" | "complete",
     }
 }
 

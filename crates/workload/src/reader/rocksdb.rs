@@ -48,7 +48,8 @@ impl Format for Rocksdb {
         Column { name: "fileCreation_ns, fileOffset, fileSize, fileName", unit: "", used_for: "" },
         Column { name: "completion_ns, error", unit: "", used_for: "" },
     ];
-    const SAMPLE: &'static str = "timestamp_ns,sid,cpu,operation,lba,len,ioClass,flush,fua,metadata,direct,readahead,\
+    const SAMPLE: &'static [u8] =
+        b"timestamp_ns,sid,cpu,operation,lba,len,ioClass,flush,fua,metadata,direct,readahead,\
          writeHint,fileId,fileCreation_ns,fileOffset,fileSize,fileName,completion_ns,error\n\
          5,1,1,Write,8,8,0,0,0,0,0,0,0,7,1,1,1,n,9,0\n\
          9,1,1,Read,16,8,0,0,0,0,0,0,0,,,,,,9,0\n";

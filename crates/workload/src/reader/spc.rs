@@ -25,7 +25,7 @@ impl Format for Spc {
         Column { name: "Opcode", unit: "r or w, any case", used_for: "operation" },
         Column { name: "Timestamp", unit: "s, decimal", used_for: "arrival" },
     ];
-    const SAMPLE: &'static str = "0,20941264,8192,W,0.551706\n0,20939840,8192,r,0.554041\n";
+    const SAMPLE: &'static [u8] = b"0,20941264,8192,W,0.551706\n0,20939840,8192,r,0.554041\n";
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (5, 8);
 

@@ -2,12 +2,13 @@
 
 use super::detect::Fit;
 use super::fields::{Bad, column_at};
+use super::files::Files;
 use super::pace;
 use super::window::Window;
 use super::{Format, Known, OnBadLine, OnTimeStepBack, Order, Raw, ReadOptions, Record, Records, Row};
 use crate::error::{BadReason, Problem, WorkloadError, printable};
 use crate::input::Progress;
-use crate::lines::{LINE_ALLOWED, Line, Lines, is_blank};
+use crate::lines::{Cut, LINE_ALLOWED, Line, is_blank};
 use crate::record::Request;
 use crate::report::{NAMES_SHOWN, SourceReport};
 use ssd::signals::OpCode;
@@ -18,12 +19,12 @@ const SPAN_ALLOWED: &str = "at most 2^62 ns (146 years) after the first request"
 
 /// Opens a trace as one of format `F`.
 pub(super) fn open<F: Format>(
-    lines: Lines,
+    files: Files,
     options: &ReadOptions,
     fit: Option<Fit>,
 ) -> Result<Box<dyn Records>, WorkloadError> {
-    let head = lines.head();
-    let evidence = pace::evidence(F::new(options, &head), &head, lines.file())?;
+    let head = files.head(F::CUT);
+    let evidence = pace::evidence(F::new(options, &head), &head, files.file())?;
     let mut format = F::new(options, &head);
     if let Some(assumed) = &evidence.assumed {
         pace::set(&mut format, assumed);
@@ -35,6 +36,8 @@ pub(super) fn open<F: Format>(
         too_fast: evidence.too_fast,
         has_no_times: !format.has_times(),
         spread_over_seconds: order == Order::Spread,
+        notes: files.notes(),
+        is_binary: F::CUT.is_binary(),
         ..SourceReport::default()
     };
     let state = State {
@@ -47,7 +50,7 @@ pub(super) fn open<F: Format>(
         may_be_header: true,
         after_zeros: false,
     };
-    let reader = Reader { lines, format, state };
+    let reader = Reader { files, format, state };
     Ok(match Window::new(order) {
         None => Box::new(reader),
         Some(window) => Box::new(Sorter { reader, window, first_read: None, end: None }),
@@ -56,7 +59,7 @@ pub(super) fn open<F: Format>(
 
 /// Reads a trace of format `F` whose lines stand in order.
 struct Reader<F> {
-    lines: Lines,
+    files: Files,
     format: F,
     state: State,
 }
@@ -83,9 +86,12 @@ impl<F: Format> Reader<F> {
         &mut self,
         mut take: impl FnMut(&mut State, &Raw) -> Result<Option<T>, Bad>,
     ) -> Result<Option<T>, WorkloadError> {
-        while let Some(line) = self.lines.next_while(|line| self.format.line_goes_on(line))? {
+        while let Some(line) = self.files.next(F::CUT, |line| self.format.line_goes_on(line))? {
             self.state.report.lines += line.lines;
-            let bytes = line.bytes.strip_suffix(b"\r").unwrap_or(line.bytes);
+            let bytes = match F::CUT {
+                Cut::Lines => line.bytes.strip_suffix(b"\r").unwrap_or(line.bytes),
+                Cut::Records(_) => line.bytes,
+            };
             let parsed = if line.too_long || self.state.may_be_header || self.state.after_zeros {
                 match first_line(&mut self.format, &mut self.state, bytes, line) {
                     Ok(true) => continue,
@@ -110,11 +116,13 @@ impl<F: Format> Reader<F> {
                         return Ok(taken);
                     }
                 }
-                Err(_) if is_blank(bytes) => self.state.blank(bytes),
+                Err(_) if is_blank(bytes) && !(F::CUT.is_binary() && line.terminated) => {
+                    self.state.blank(bytes, line.terminated);
+                }
                 Err(bad) => {
                     let line = Line { bytes, ..line };
                     let error = self.state.damaged(bad, line, self.format.separator());
-                    error.map_or(Ok(()), |problem| Err(name_file(problem, self.lines.file())))?;
+                    error.map_or(Ok(()), |problem| Err(name_place(problem, &self.files)))?;
                 }
             }
         }
@@ -128,7 +136,7 @@ impl<F: Format> Reader<F> {
             return Ok(None);
         }
         Err(Problem::NoRequests {
-            file: self.lines.file().to_string(),
+            file: self.files.file().to_string(),
             lines: self.state.report.lines,
             skipped: self.state.report.skipped_total(),
         }
@@ -172,7 +180,7 @@ impl<F: Format> Records for Reader<F> {
     }
 
     fn progress(&self) -> Progress {
-        self.lines.progress()
+        self.files.progress()
     }
 }
 
@@ -278,11 +286,12 @@ fn first_line<F: Format>(
     format.header(bytes)
 }
 
-/// Puts the file's name into a problem with a line.
+/// Puts the file's name into a problem with a line, and where in it a record begins.
 #[cold]
-fn name_file(mut problem: Problem, name: &str) -> WorkloadError {
-    if let Problem::BadLine { file, .. } = &mut problem {
-        *file = name.to_string();
+fn name_place(mut problem: Problem, files: &Files) -> WorkloadError {
+    if let Problem::BadLine { file, byte, .. } = &mut problem {
+        *file = files.file().to_string();
+        *byte = byte.map(|length| files.place() - length);
     }
     problem.into()
 }
@@ -335,9 +344,9 @@ impl State {
 
     /// Counts a line that holds nothing, or nothing but zeros: data that was lost.
     #[cold]
-    fn blank(&mut self, bytes: &[u8]) {
+    fn blank(&mut self, bytes: &[u8], terminated: bool) {
         if bytes.contains(&0) {
-            self.after_zeros = true;
+            self.after_zeros = terminated;
             self.report.skip(BadReason::ZeroBytes, self.report.lines);
         } else {
             self.report.blank_lines += 1;
@@ -363,16 +372,22 @@ impl State {
         let is_order = bad.reason == BadReason::TimeStepBack;
         let is_cut = !line.terminated && !is_header && !is_order && !line.too_long;
         let reason = if is_cut { BadReason::CutAtEnd } else { bad.reason };
-        self.report.last_line_unterminated |= !line.terminated;
+        let is_binary = self.report.is_binary;
+        self.report.last_line_unterminated |= !line.terminated && !is_binary;
         if self.on_bad_line == OnBadLine::Skip && !is_header {
             self.report.skip(reason, number);
             return None;
         }
         let whole = bad.column.is_empty() || is_header;
-        let found = if whole { line.bytes } else { column_at(line.bytes, bad.at, separator) };
+        let found = match (whole, is_binary) {
+            (true, _) => line.bytes,
+            (false, true) => line.bytes.get(bad.at..).unwrap_or_default(),
+            (false, false) => column_at(line.bytes, bad.at, separator),
+        };
         Some(Problem::BadLine {
             file: String::new(),
             line: number,
+            byte: is_binary.then_some(line.bytes.len() as u64),
             column: bad.column,
             reason,
             found: printable(found),

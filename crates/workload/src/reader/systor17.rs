@@ -40,7 +40,7 @@ impl Format for Systor17 {
         Column { name: "Offset", unit: "bytes", used_for: "address" },
         Column { name: "Size", unit: "bytes", used_for: "length" },
     ];
-    const SAMPLE: &'static str = "Timestamp,Response,IOType,LUN,Offset,Size\n\
+    const SAMPLE: &'static [u8] = b"Timestamp,Response,IOType,LUN,Offset,Size\n\
          1456095145.133076000,0.000806000,R,0,899056122368,131072\n\
          1456095145.126285000,0.008044000,W,3,4256049987072,122880\n";
     const SEPARATOR: u8 = b',';

@@ -29,7 +29,7 @@ impl Format for Tencent {
         Column { name: "type", unit: "0 read, 1 write", used_for: "operation" },
         Column { name: "volume", unit: "a whole number", used_for: "device, stream hint" },
     ];
-    const SAMPLE: &'static str = "1538323199,13896880,128,0,1063\n1538323199,49518656,1024,1,1058\n";
+    const SAMPLE: &'static [u8] = b"1538323199,13896880,128,0,1063\n1538323199,49518656,1024,1,1058\n";
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (5, 5);
 

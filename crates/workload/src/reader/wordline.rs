@@ -99,7 +99,7 @@ impl Format for Wordline {
         Column { name: "class", unit: "0 to 255", used_for: "security class hint" },
         Column { name: "one_time", unit: "0 or 1", used_for: "hint that the data is read only once" },
     ];
-    const SAMPLE: &'static str = "#wordline 1 time_ns,op,lba,sectors,\
+    const SAMPLE: &'static [u8] = b"#wordline 1 time_ns,op,lba,sectors,\
          device,stream,file,process,context,priority,class,one_time\n\
          0,R,749016,64\n1332052600,WF,5512000,8,1,1,76,0,0,2\n";
     const SEPARATOR: u8 = b',';

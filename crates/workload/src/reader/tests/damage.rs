@@ -163,13 +163,14 @@ fn assert_damaged(format: &str, line: &str, reason: Option<BadReason>, says: &st
     assert_eq!(report.skipped[0].reason, BadReason::CutAtEnd, "{line}");
     assert!(report.last_line_unterminated);
     let message = run(&format!("{start}{line}"), format, ReadOptions::default()).2.map(|e| e.to_string());
-    assert!(message.is_some_and(|m| m.contains("the file ends in the middle of this line")), "{line}");
+    assert!(message.is_some_and(|m| m.contains("the file ends in the middle of it")), "{line}");
 }
 
 #[test]
 fn every_format_is_proof_against_damage() {
-    for info in formats() {
-        let line = info.sample.lines().last().unwrap();
+    for info in formats().filter(|info| !info.is_binary) {
+        let sample = sample(info.name);
+        let line = sample.lines().last().unwrap();
         assert_damaged(info.name, "noise", None, "found");
         assert_damaged(info.name, "\u{1}\u{2}\u{ff}", None, "found");
         // Wherever a line is cut or has another letter in it: it is a request, or an error with its place.
@@ -179,9 +180,9 @@ fn every_format_is_proof_against_damage() {
         });
         let mut refused = 0;
         for damaged in cut.chain(other) {
-            let text = format!("{}{damaged}\n", info.sample);
+            let text = format!("{sample}{damaged}\n");
             if let Some(error) = run(&text, info.name, ReadOptions::default()).2 {
-                let place = format!("test:{}: ", info.sample.lines().count() + 1);
+                let place = format!("test:{}: ", sample.lines().count() + 1);
                 assert!(error.to_string().starts_with(&place), "{damaged:?}: {error}");
                 let skip = ReadOptions { on_bad_line: OnBadLine::Skip, ..ReadOptions::default() };
                 let (_, report, error) = run(&text, info.name, skip);

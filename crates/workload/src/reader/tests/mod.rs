@@ -1,3 +1,4 @@
+mod blktrace;
 mod blocks;
 mod damage;
 mod described;
@@ -11,7 +12,7 @@ use std::borrow::Borrow;
 type Rows = Vec<(u64, OpCode, u64, u32, u16)>;
 
 fn run(
-    text: &str,
+    text: &(impl AsRef<[u8]> + ?Sized),
     format: &str,
     options: impl Borrow<ReadOptions>,
 ) -> (Rows, SourceReport, Option<WorkloadError>) {
@@ -21,7 +22,7 @@ fn run(
         options.columns = columns_of(format);
     }
     let mut records = match open_input(
-        Input::from_reader(std::io::Cursor::new(text.to_string()), "test"),
+        Input::from_reader(std::io::Cursor::new(text.as_ref().to_vec()), "test"),
         format,
         &options,
     ) {
@@ -51,9 +52,10 @@ fn read(text: &str) -> (Rows, SourceReport) {
     (rows, report)
 }
 
-/// The sample of a format.
+/// The sample of a format of text.
 fn sample(format: &str) -> &'static str {
-    formats().find(|info| info.name == format).expect("a format").sample
+    let info = formats().find(|info| info.name == format).expect("a format");
+    std::str::from_utf8(info.sample).expect("text")
 }
 
 #[test]
@@ -151,9 +153,9 @@ fn every_format_reads_its_own_sample() {
     for info in formats() {
         assert!(folder.join(format!("{}.rs", info.name)).is_file(), "{}", info.file);
         assert!(!info.summary.contains("  ") && !info.source.is_empty() && !info.columns.is_empty());
-        let lines: Vec<&[u8]> = info.sample.lines().map(str::as_bytes).collect();
         let options = ReadOptions::default();
-        let takers = FORMATS.iter().filter(|entry| (entry.fits)(&lines, &options).is_some());
+        let files = Files::one(Input::from_reader(info.sample, "test")).unwrap();
+        let takers = FORMATS.iter().filter(|entry| (entry.fits)(&files.head(entry.cut), &options).is_some());
         let takers: Vec<&str> = takers.map(|entry| entry.info.name).collect();
         let says_itself = info.sample_columns.is_empty();
         assert_eq!(takers, if says_itself { vec![info.name] } else { vec![] }, "{}", info.name);
