@@ -294,7 +294,7 @@ impl Blkparse {
 /// Letters in the order in which the kernel and blkparse put them: F (flush first), the operation (R, W, D discard, N
 /// none, F flush), then E (erase), F (forced unit access), A (read-ahead), S (synchronous), M (metadata), B (barrier).
 #[inline]
-fn operation(rwbs: &Word<'_>) -> Result<Option<(OpCode, bool, bool)>, Bad> {
+pub(super) fn operation(rwbs: &Word<'_>) -> Result<Option<(OpCode, bool, bool)>, Bad> {
     let (flush_before, rest) = match rwbs.text {
         [b'F', rest @ ..] => (true, rest),
         all => (false, all),

@@ -56,8 +56,19 @@ fn has_right_width<F: Format>(line: &[u8], separator: u8) -> bool {
 /// What to do with a file that is no trace but known.
 pub(super) fn advice(head: &[&[u8]]) -> Option<&'static str> {
     let first = head.first()?.trim_ascii();
-    first.eq_ignore_ascii_case(b"LBA,Frequency").then_some(
-        "it counts how often each address was accessed, and has no requests: the generator `histogram` \
-         draws requests from such counts (histogram = \"FILE\" in [workload])",
+    if first.eq_ignore_ascii_case(b"LBA,Frequency") {
+        return Some(
+            "it counts how often each address was accessed, and has no requests: the generator `histogram` \
+             draws requests from such counts (histogram = \"FILE\" in [workload])",
+        );
+    }
+    // bpftrace tells of its probes first.
+    let is_bpftrace = |line: &&[u8]| {
+        let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.eq([&b"TIME(ms)"[..], b"DISK", b"COMM", b"PID", b"LAT(ms)"])
+    };
+    head.iter().take(3).any(is_bpftrace).then_some(
+        "biosnoop.bt of bpftrace tells neither addresses nor sizes of its requests: record them with biosnoop of \
+         bcc, or with blktrace",
     )
 }

@@ -14,8 +14,8 @@
 //! - last line whole but without line end: used, and remarked, since a cut inside its last number cannot be seen;
 //! - time before that of the line above: moved up to it and counted; with `on_time_step_back = "error"` a damaged line;
 //! - request of no length: dropped and counted;
-//! - times behind a later one in a format whose lines are not in order (`tencent`, `systor17`, `diskmon`, `blktrace`):
-//!   sorted in a window of 65,536 requests and counted; what is later still is moved up as above;
+//! - times behind a later one in a format whose lines are not in order (`tencent`, `systor17`, `diskmon`, `blktrace`,
+//!   `biosnoop`): sorted in a window of 65,536 requests and counted; what is later still is moved up as above;
 //! - whole seconds in such a format (`tencent`): the requests of each are spread over it, and remarked;
 //! - units that neither the format nor the user says (`time_unit`, `address_unit`): told by the first 1,000 lines, see
 //!   `pace.rs`, and remarked; an error with figures where they tell nothing, or two things;
@@ -97,6 +97,7 @@ formats! {
     tencent: Tencent,
     blkparse: Blkparse,
     blktrace: Blktrace,
+    biosnoop: Biosnoop,
     fiu: Fiu,
     fio_iolog: FioIolog,
     cloudphysics: Cloudphysics,

@@ -239,3 +239,46 @@ fn a_trace_is_called_what_it_is() {
         assert!(remarks.iter().any(|remark| remark.starts_with(says)), "{says}: {remarks:?}");
     }
 }
+
+#[test]
+fn biosnoop_arrives_when_the_drive_got_it() {
+    let text = "\
+TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)
+0.000000    jbd2/sda1-8    412    sda     W 9437192    8192      0.41
+0.000391    java           9021   sda     R 2097152    16384     0.22
+0.004000    Web Content    8812   sdb     R 2101248    4096      3.80
+0.010412    java           9021   sda     R 2097184    16384     0.25
+";
+    let (out, report) = records(text, ReadOptions::default());
+    let rows: Vec<_> = out
+        .iter()
+        .map(|r| (r.request.arrival_ns, r.request.lba, r.request.sectors, r.device, r.request.hints.process))
+        .collect();
+    // The first completed at 0 and began 0.41 ms before; 391 - 220 + 410 us, and so on.
+    assert_eq!(
+        rows,
+        [
+            (0, 9_437_192, 16, 0, 1),
+            (581_000, 2_097_152, 32, 0, 2),
+            (610_000, 2_101_248, 8, 1, 3),
+            (10_572_000, 2_097_184, 32, 0, 2)
+        ]
+    );
+    assert_eq!(report.processes, ["jbd2/sda1-8", "java", "Web Content"]);
+    assert_eq!(report.device_names, ["sda", "sdb"]);
+    // With queued time and other letters, as the tool of libbpf prints them; and the same without a header.
+    let header = "TIME(s)     COMM           PID     DISK    T    SECTOR     BYTES   QUE(ms) LAT(ms)\n";
+    let rows = "0.1 dd 5 nvme0n1 FWFS 8 4096 0.010 1.0\n0.2 a b 6 nvme0n1 D 64 1048576 -1.000 1.000\n\
+                0.3 kworker/0:1H 7 nvme0n1 FF 0 0 0.000 1.000\n0.4 x 7 nvme0n1 N 0 0 0.000 1.000\n";
+    let (queued, report) = records(&format!("{header}{rows}"), ReadOptions::default());
+    let found: Vec<_> = queued.iter().map(|r| (r.request.op, r.request.arrival_ns, r.request.fua)).collect();
+    assert_eq!(
+        found,
+        [(Flush, 0, false), (Write, 0, true), (Trim, 100_000_000, false), (Flush, 200_000_000, false)]
+    );
+    assert_eq!((report.processes.len(), report.passed_over.len()), (3, 1));
+    assert_eq!(records(rows, ReadOptions::default()).0, queued);
+    let bpftrace = "Attaching 4 probes...\nTIME(ms)     DISK    COMM             PID    LAT(ms)\n611 nvme0n1 bash 4179 5.97\n";
+    let told = run(bpftrace, "auto", ReadOptions::default()).2.map(|error| error.to_string()).unwrap();
+    assert!(told.contains("neither addresses nor sizes") && told.contains("blktrace"), "{told}");
+}

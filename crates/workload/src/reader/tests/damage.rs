@@ -58,6 +58,19 @@ const DAMAGED: &[(&str, &str, BadReason, &str)] = &[
     ("tencent", "1538323199,8,128,1,-1", BadReason::Negative, "column volume"),
     ("tencent", "9838323199,8,128,1,5", BadReason::TooLarge, "146 years"),
     (
+        "biosnoop",
+        "0.1 java 5 sda X 8 4096 0.2",
+        BadReason::UnknownOperation,
+        "column T: unknown operation: found 'X'",
+    ),
+    (
+        "biosnoop",
+        "0.1 java five sda R 8 4096 0.2",
+        BadReason::NotANumber,
+        "column PID: not a number: found 'five'",
+    ),
+    ("biosnoop", "0.1 5 sda R 8 4096 0.2", BadReason::MissingColumn, "column COMM: missing"),
+    (
         "blkparse",
         "  8,16 5 1 0.5 77 Y RM 8 + 8 [x]",
         BadReason::UnknownOperation,
