@@ -1,6 +1,6 @@
 //! What bcc's `biosnoop` prints: one line per request as it completes, with the name of its process.
 
-use super::blkparse::{NO_DATA, operation};
+use super::events::{NO_DATA, operation};
 use super::fields::{Bad, Fields, Number, TimeScale, Units};
 use super::layout::Word;
 use super::names::Names;

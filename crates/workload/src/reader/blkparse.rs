@@ -1,11 +1,13 @@
 //! Block traces of Linux as `blkparse` prints them, or as CSV with a header: one line per event, with process names.
 
-use super::fields::{Bad, Fields, Number, Range, TimeScale, Units};
+use super::events::{
+    Asked, NO_DATA, PASSED_THROUGH, Requests, bracketed, event_to_read, other, two_numbers,
+};
+use super::fields::{Bad, Fields, Number, TimeScale, Units};
 use super::layout::{Layout, Use, Used, Word};
-use super::names::{DeviceNumbers, Names};
-use super::{Column, Event, Format, Known, Raw, ReadOptions, Row};
+use super::names::Names;
+use super::{Column, Format, Known, ReadOptions, Row};
 use crate::error::BadReason;
-use ssd::signals::{Hints, OpCode};
 
 /// Columns of the CSV that are used.
 const USED: &[Used] = &[
@@ -41,42 +43,13 @@ const SUMMARY_STARTS: [&[u8]; 14] = [
     b"Allocation wait",
 ];
 
-/// Letters of events, and what to call a line of each that is not taken for a request.
-const EVENTS: [(&[u8], &str); 20] = [
-    (b"Q", "events Q (queued)"),
-    (b"D", "events D (dispatched)"),
-    (b"C", "events C (completed)"),
-    (b"G", "events G (request made)"),
-    (b"I", "events I (inserted)"),
-    (b"P", "events P (plugged)"),
-    (b"U", "events U (unplugged)"),
-    (b"UT", "events UT (unplugged by timer)"),
-    (b"T", "events T (unplugged by timer)"),
-    (b"M", "events M (merged at the back)"),
-    (b"F", "events F (merged in front)"),
-    (b"X", "events X (split)"),
-    (b"A", "events A (remapped)"),
-    (b"B", "events B (bounced)"),
-    (b"R", "events R (requeued)"),
-    (b"S", "events S (waited for a request)"),
-    (b"m", "messages"),
-    (b"N", "events N (notes)"),
-    (b"a", "events a (aborted)"),
-    (b"u", "events u (unknown)"),
-];
-pub(super) const NO_DATA: &str = "events that move no data";
-pub(super) const PASSED_THROUGH: &str = "SCSI commands passed through";
-
 /// Reads lines such as `8,16 5 1 0.000000000 18046 Q RM 488386593 + 1 [java]`.
 pub(crate) struct Blkparse {
     scale: TimeScale,
     units: Units,
-    /// The letter of the events that are requests.
-    event: &'static [u8],
+    requests: Requests,
     /// Of a CSV.
     layout: Option<Layout>,
-    processes: Names,
-    devices: DeviceNumbers,
 }
 
 impl Format for Blkparse {
@@ -113,17 +86,15 @@ impl Format for Blkparse {
         let mut format = Blkparse {
             scale: TimeScale::SECONDS.or_named(options.time_unit),
             units: Units::SECTORS.or_named(options.address_unit),
-            event: b"",
+            requests: Requests::default(),
             layout: None,
-            processes: Names::default(),
-            devices: DeviceNumbers::default(),
         };
         let is_csv = head.iter().take(2).any(|line| line.iter().filter(|&&b| b == b',').count() >= 7);
         if is_csv {
             let headers = [head[0], CSV_HEADER];
             format.layout = headers.into_iter().find_map(|line| Layout::of(line, b',', USED, "").ok());
         }
-        format.event = event_to_read(options.event, |event| {
+        format.requests.event = event_to_read(options.event, |event| {
             head.iter().any(|line| format.event_of(line).is_ok_and(|found| found.text == event))
         });
         let has_rows = head.iter().any(|line| format.event_of(line).is_ok());
@@ -157,36 +128,12 @@ impl Format for Blkparse {
     }
 
     fn processes(&self) -> Option<&Names> {
-        Some(&self.processes)
+        Some(&self.requests.processes)
     }
 
     fn known(&self) -> Known<'_> {
-        Known { devices: self.devices.names(), ..Known::default() }
+        Known { devices: self.requests.devices.names(), ..Known::default() }
     }
-}
-
-/// The letter of the events that are requests: where nobody says which, the first that `is_there` of queued, dispatched
-/// and completed.
-pub(super) fn event_to_read(event: Event, is_there: impl Fn(&[u8]) -> bool) -> &'static [u8] {
-    match event {
-        Event::Auto => [&b"Q"[..], b"D", b"C"].into_iter().find(|letter| is_there(letter)).unwrap_or(b"Q"),
-        named => named.name().as_bytes(),
-    }
-}
-
-/// What to call an event that is not taken for a request.
-#[inline]
-pub(super) fn called(letter: &[u8]) -> Option<&'static str> {
-    EVENTS.iter().find(|(known, _)| *known == letter).map(|(_, what)| *what)
-}
-
-/// What a line says of a request.
-struct Asked<'a> {
-    time_ns: u64,
-    rwbs: Word<'a>,
-    device: (u64, u64, usize),
-    range: Range,
-    process: &'a [u8],
 }
 
 impl Blkparse {
@@ -208,14 +155,14 @@ impl Blkparse {
     fn parse_csv(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let Some(layout) = &self.layout else { return Ok(Row::Other(NO_DATA)) };
         let cells = layout.read(line, b',', self.scale)?;
-        if cells.event.text != self.event {
+        if cells.event.text != self.requests.event {
             return other(&cells.event);
         }
         let range = self.units.range(cells.address, cells.size)?;
         let process = cells.process.strip_prefix(b"[").unwrap_or(cells.process);
         let process = process.strip_suffix(b"]").unwrap_or(process);
         let device = (cells.device.value, cells.minor.value, cells.device.at);
-        self.request(&Asked { time_ns: cells.time_ns, rwbs: cells.op, device, range, process })
+        self.requests.request(&Asked { time_ns: cells.time_ns, rwbs: cells.op, device, range, process })
     }
 
     #[inline]
@@ -233,7 +180,7 @@ impl Blkparse {
         fields.skip("pid")?;
         let at = fields.position();
         let event = Word { text: fields.word("action", "an event such as Q")?, column: "action", at };
-        if event.text != self.event {
+        if event.text != self.requests.event {
             return other(&event);
         }
         let time_ns = Fields::from(line, b' ', time_at).time("time", self.scale)?;
@@ -264,66 +211,8 @@ impl Blkparse {
         }
         let range = self.units.range(sector, sectors)?;
         let process =
-            if self.event == b"C" { b"" } else { bracketed(&line[fields.position().min(line.len())..]) };
-        self.request(&Asked { time_ns, rwbs, device: (major, minor, device_at), range, process })
-    }
-
-    #[inline]
-    fn request(&mut self, asked: &Asked<'_>) -> Result<Row, Bad> {
-        let Some((op, flush_before, fua)) = operation(&asked.rwbs)? else { return Ok(Row::Other(NO_DATA)) };
-        if asked.range.sectors == 0 && !flush_before && op != OpCode::Flush {
-            return Ok(Row::Other(NO_DATA));
-        }
-        let (major, minor, at) = asked.device;
-        let allowed = "one of at most 256 devices";
-        let too_many = || Bad { reason: BadReason::TooLarge, column: "device", allowed, at };
-        let device = self.devices.id(&(major, minor)).ok_or_else(too_many)?;
-        // What blkparse prints for a process whose name is not in the trace.
-        let process = if asked.process == b"(null)" { 0 } else { self.processes.id(asked.process) };
-        let mut raw = Raw::new(asked.time_ns, op, device, asked.range);
-        if op == OpCode::Flush {
-            raw.range.sectors = 0;
-        }
-        let hints = Hints { stream: device, process, ..Hints::default() };
-        Ok(Row::Request(Raw { fua, flush_before, hints, ..raw }))
-    }
-}
-
-/// What RWBS asks for: operation, whether a flush comes first, forced unit access; `None` if it moves no data.
-///
-/// Letters in the order in which the kernel and blkparse put them: F (flush first), the operation (R, W, D discard, N
-/// none, F flush), then E (erase), F (forced unit access), A (read-ahead), S (synchronous), M (metadata), B (barrier).
-#[inline]
-pub(super) fn operation(rwbs: &Word<'_>) -> Result<Option<(OpCode, bool, bool)>, Bad> {
-    let (flush_before, rest) = match rwbs.text {
-        [b'F', rest @ ..] => (true, rest),
-        all => (false, all),
-    };
-    let (op, flags) = match rest {
-        [b'R', flags @ ..] => (OpCode::Read, flags),
-        [b'W', flags @ ..] => (OpCode::Write, flags),
-        [b'D', flags @ ..] => (OpCode::Trim, flags),
-        // A flush with nothing behind it.
-        [b'N' | b'F', flags @ ..] if flush_before => (OpCode::Flush, flags),
-        [] if flush_before => (OpCode::Flush, rest),
-        [b'N', ..] => return Ok(None),
-        _ => {
-            let allowed = "R, W, D or N, after F or alone, and then flags of FASMBE";
-            return Err(rwbs.refuse(BadReason::UnknownOperation, allowed));
-        }
-    };
-    if flags.iter().any(|flag| !b"FASMBEU".contains(flag)) {
-        return Err(rwbs.refuse(BadReason::UnknownOperation, "R, W, D or N, and then flags of FASMBE"));
-    }
-    Ok(Some((op, flush_before && op != OpCode::Flush, flags.contains(&b'F'))))
-}
-
-/// A line of another event than the one that is asked for.
-#[inline]
-fn other(event: &Word<'_>) -> Result<Row, Bad> {
-    match called(event.text) {
-        Some(what) => Ok(Row::Other(what)),
-        None => Err(event.refuse(BadReason::UnknownOperation, "an event of blktrace such as Q, D or C")),
+            if self.requests.event == b"C" { b"" } else { bracketed(&line[fields.position().min(line.len())..]) };
+        self.requests.request(&Asked { time_ns, rwbs, device: (major, minor, device_at), range, process })
     }
 }
 
@@ -335,55 +224,4 @@ fn summary(line: &[u8], at: usize) -> Result<Row, Bad> {
     }
     let allowed = "major,minor such as 8,16, or a line of the summary";
     Err(Bad { reason: BadReason::NotANumber, column: "device", allowed, at })
-}
-
-/// `8,16` as two numbers.
-#[inline]
-fn two_numbers(device: &[u8], at: usize) -> Result<(u64, u64), Bad> {
-    let mut numbers = Fields::new(device, b',');
-    let both = numbers.number("device").and_then(|major| Ok((major, numbers.number("device")?)));
-    match both {
-        Ok(both) if numbers.is_done() => Ok(both),
-        _ => {
-            let allowed = "major,minor such as 8,16";
-            Err(Bad { reason: BadReason::NotANumber, column: "device", allowed, at })
-        }
-    }
-}
-
-/// What stands between the brackets of the rest of a line.
-#[inline]
-fn bracketed(rest: &[u8]) -> &[u8] {
-    let Some(from) = memchr::memchr(b'[', rest) else { return b"" };
-    let inner = &rest[from + 1..];
-    &inner[..memchr::memrchr(b']', inner).unwrap_or(inner.len())]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn letters_say_operation_flush_and_forced_access() {
-        let of = |text: &str| operation(&Word { text: text.as_bytes(), column: "RWBS", at: 0 });
-        for (text, expected) in [
-            ("R", Some((OpCode::Read, false, false))),
-            ("RA", Some((OpCode::Read, false, false))),
-            ("WSM", Some((OpCode::Write, false, false))),
-            ("FWFSM", Some((OpCode::Write, true, true))),
-            ("FWS", Some((OpCode::Write, true, false))),
-            ("WFS", Some((OpCode::Write, false, true))),
-            ("D", Some((OpCode::Trim, false, false))),
-            ("DE", Some((OpCode::Trim, false, false))),
-            ("F", Some((OpCode::Flush, false, false))),
-            ("FN", Some((OpCode::Flush, false, false))),
-            ("FFS", Some((OpCode::Flush, false, false))),
-            ("N", None),
-        ] {
-            assert_eq!(of(text), Ok(expected), "{text}");
-        }
-        for text in ["", "X", "RX", "AR", "W5"] {
-            assert!(of(text).is_err(), "{text}");
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Block traces of Linux as `blktrace` writes them: binary records, in a file for each processor.
 
 use super::binary::Endian;
-use super::blkparse::{NO_DATA, PASSED_THROUGH, called, event_to_read};
+use super::events::{NO_DATA, PASSED_THROUGH, called, event_to_read};
 use super::fields::{Bad, Number, TimeScale, Units};
 use super::names::{DeviceNumbers, Names};
 use super::{Column, Format, Known, Order, Raw, ReadOptions, Row};

@@ -35,6 +35,7 @@
 mod binary;
 mod columns;
 mod detect;
+mod events;
 pub(crate) mod fields;
 mod files;
 mod layout;
@@ -98,6 +99,7 @@ formats! {
     blkparse: Blkparse,
     blktrace: Blktrace,
     biosnoop: Biosnoop,
+    ftrace: Ftrace,
     fiu: Fiu,
     fio_iolog: FioIolog,
     cloudphysics: Cloudphysics,

@@ -282,3 +282,64 @@ TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)
     let told = run(bpftrace, "auto", ReadOptions::default()).2.map(|error| error.to_string()).unwrap();
     assert!(told.contains("neither addresses nor sizes") && told.contains("blktrace"), "{told}");
 }
+
+/// A read and a write of two processes, with what else tools print around them.
+const FTRACE: &str = "\
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 140080/250280   #P:4
+     Web Content-8812  [002] d..1.    12.000100: block_bio_queue: 8,0 RA 2101248 + 32 [Web Content]
+     Web Content-8812  [002] d..1.    12.000110: block_getrq: 8,0 RA 2101248 + 32 [Web Content]
+     Web Content-8812  [002] d..1.    12.000120: block_plug: [Web Content]
+     Web Content-8812  [002] d..1.    12.000125: block_rq_issue: 8,0 RA 16384 () 2101248 + 32 [Web Content]
+          <idle>-0     [002] d.h1.    12.000610: block_rq_complete: 8,0 RA () 2101248 + 32 [0]
+CPU:1 [LOST 17 EVENTS]
+     jbd2/sda1-8-412   [001] .....    12.004130: block_rq_issue: 8,0 FF 0 () 18446744073709551615 + 0 [jbd2/sda1-8]
+     jbd2/sda1-8-412   [001] .....    12.004140: block_rq_issue: 259,3 WFS 8192 () 9437184 + 16 be,0,4 [jbd2/sda1-8]
+          fstrim-77    [001] .....    12.004150: block_rq_issue: 259,3 D 1048576 () 64 + 2048 none,0,0 [fstrim]
+          fstrim-77    [001] .....    12.004160: sched_switch: prev_comm=fstrim prev_pid=77
+";
+
+#[test]
+fn ftrace_and_perf_tell_what_was_issued() {
+    let of = |text: &str, event| {
+        let (out, report) = records(text, ReadOptions { event, ..ReadOptions::default() });
+        let rows: Vec<_> = out
+            .iter()
+            .map(|Record { request: r, device }| {
+                (r.arrival_ns, r.op, r.lba, r.sectors, *device, r.fua, r.hints.process)
+            })
+            .collect();
+        (rows, report)
+    };
+    let (issued, report) = of(FTRACE, Event::Dispatched);
+    assert_eq!(
+        issued,
+        [
+            (0, Read, 2_101_248, 32, 0, false, 1),
+            (4_005_000, Flush, 0, 0, 0, false, 2),
+            (4_015_000, Write, 9_437_184, 16, 1, true, 2),
+            (4_025_000, Trim, 64, 2048, 1, false, 3),
+        ]
+    );
+    assert_eq!(report.processes, ["Web Content", "jbd2/sda1-8", "fstrim"]);
+    assert_eq!(report.device_names, ["8,0", "259,3"]);
+    let count = |what: &str| report.passed_over.iter().find(|(w, _)| w.contains(what)).map_or(0, |(_, n)| *n);
+    assert_eq!(["comments", "lost", "Q (", "C (", "P (", "other"].map(count), [3, 1, 1, 1, 1, 1]);
+    assert_eq!(
+        of(FTRACE, Event::Auto).0,
+        [(0, Read, 2_101_248, 32, 0, false, 1)],
+        "those of block_bio_queue"
+    );
+    assert_eq!(of(FTRACE, Event::Completed).0, [(0, Read, 2_101_248, 32, 0, false, 0)]);
+    // perf names the system, and may count; trace-cmd says how many processors there are.
+    let issues = || FTRACE.lines().filter(|line| line.contains("block_rq_issue"));
+    let perf: String = issues().map(|line| line.replace("block_rq", "block:block_rq") + "\n").collect();
+    let counted = perf.replace(": block:", ":          1 block:");
+    let trace_cmd: String = issues().map(|line| format!("{line}\n")).collect();
+    for text in [perf, counted, format!("version = 6\ncpus=4\nCPU 3 is empty\n{trace_cmd}")] {
+        let (rows, report) = of(&text, Event::Auto);
+        assert_eq!(rows, issued, "{text}");
+        assert_eq!(report.detected.map(|found| found.format), Some("ftrace"));
+    }
+}

@@ -69,6 +69,20 @@ const DAMAGED: &[(&str, &str, BadReason, &str)] = &[
         BadReason::NotANumber,
         "column PID: not a number: found 'five'",
     ),
+    (
+        "ftrace",
+        "x-1 [0] 1.5: block_rq_issue: 8,0 X 0 () 8 + 8 [x]",
+        BadReason::UnknownOperation,
+        "column RWBS",
+    ),
+    ("ftrace", "x-1 [0] 1.5: block_rq_issue: 8-0 R 0 () 8 + 8 [x]", BadReason::NotANumber, "found '8-0'"),
+    ("ftrace", "x-1 [0] 1.5: block_rq_issue: 8,0 R 0 () 8", BadReason::MissingColumn, "column +: missing"),
+    (
+        "ftrace",
+        "x-1 [0] block_rq_issue: 8,0 R 0 () 8 + 8 [x]",
+        BadReason::MissingColumn,
+        "column time: missing",
+    ),
     ("biosnoop", "0.1 5 sda R 8 4096 0.2", BadReason::MissingColumn, "column COMM: missing"),
     (
         "blkparse",
