@@ -38,6 +38,8 @@ pub(crate) struct Records {
     pub length: fn(&[u8]) -> usize,
     /// Time of a record, in any unit; `None` if it is damaged.
     pub time: fn(&[u8]) -> Option<u64>,
+    /// Whether the first records of a file can be of this format, for all that their fields may be.
+    pub fit: fn(&[&[u8]]) -> bool,
 }
 
 /// One line without its line end, or one record.

@@ -80,7 +80,7 @@ impl Format for Blktrace {
         \0@\0\0\x01\0\x11\0=#\0\0\x10\0\x80\0\0\0\0\0\0\0\0\0\
         \x07tae\x03\0\0\0\x1c%\0\0\0\0\0\0\0\0\x90\0\0\0\0\0\
         \0 \0\0\x01\0\x1a\x80=#\0\0\x10\0\x80\0\0\0\0\0\0\0\0\0";
-    const CUT: Cut = Cut::Records(Records { length, time });
+    const CUT: Cut = Cut::Records(Records { length, time, fit: |_| true });
     const SEPARATOR: u8 = b' ';
     const RECOGNISED_COLUMNS: (usize, usize) = (1, 1);
 

@@ -16,6 +16,8 @@ const USED: &[Used] = &[
     ("lbn", Use::Address, true),
 ];
 
+pub(super) const OTHER_COMMANDS: &str = "SCSI commands that neither read, write, unmap nor flush";
+
 /// Reads lines such as `1,5633898368802,2a,512,42932745`.
 pub(crate) struct Cloudphysics {
     scale: TimeScale,
@@ -62,7 +64,7 @@ impl Format for Cloudphysics {
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let cells = self.layout.read(line, Self::SEPARATOR, self.scale)?;
         let Some(op) = operation(&cells.op)? else {
-            return Ok(Row::Other("SCSI commands that neither read, write, unmap nor flush"));
+            return Ok(Row::Other(OTHER_COMMANDS));
         };
         let mut size = cells.size;
         if op == OpCode::Flush {
@@ -86,7 +88,13 @@ fn operation(op: &Word<'_>) -> Result<Option<OpCode>, Bad> {
     };
     let allowed = "a SCSI opcode of two hex digits, such as 2a";
     let code = code.ok_or_else(|| op.refuse(BadReason::UnknownOperation, allowed))?;
-    Ok(match code {
+    Ok(of_opcode(code))
+}
+
+/// The same of the opcode as a number.
+#[inline]
+pub(super) fn of_opcode(code: u32) -> Option<OpCode> {
+    match code {
         // READ (6), (10), (12), (16).
         0x08 | 0x28 | 0xa8 | 0x88 => Some(OpCode::Read),
         // WRITE (6), (10), (12), (16); WRITE AND VERIFY (10), (12), (16); WRITE SAME (10), (16).
@@ -96,7 +104,7 @@ fn operation(op: &Word<'_>) -> Result<Option<OpCode>, Bad> {
         // SYNCHRONIZE CACHE (10), (16).
         0x35 | 0x91 => Some(OpCode::Flush),
         _ => None,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::{Format, ReadOptions, Row};
-use crate::lines::LINE_BYTES_MAX;
+use crate::lines::{Cut, LINE_BYTES_MAX};
 use crate::report::Detected;
 
 /// How well the first lines fit a format.
@@ -11,6 +11,11 @@ pub(crate) type Fit = Detected;
 /// How well they fit `F`; `None` unless at least half of them, header aside, can be read with the right number of
 /// columns, and one of them is a request (binary records show what they are without).
 pub(super) fn fits<F: Format>(name: &'static str, head: &[&[u8]], options: &ReadOptions) -> Option<Fit> {
+    if let Cut::Records(records) = F::CUT
+        && !(records.fit)(head)
+    {
+        return None;
+    }
     let mut format = F::new(options, head);
     let has_header = format.header(head.first()?).ok()?;
     let rows = &head[usize::from(has_header)..];

@@ -100,6 +100,8 @@ formats! {
     blktrace: Blktrace,
     biosnoop: Biosnoop,
     ftrace: Ftrace,
+    vscsi: Vscsi,
+    oracle_general: OracleGeneral,
     fiu: Fiu,
     fio_iolog: FioIolog,
     cloudphysics: Cloudphysics,
@@ -213,6 +215,8 @@ pub(crate) trait Format: Send + Sized + 'static {
     const SAMPLE: &'static [u8];
     /// What `columns` must be for it, in the format that needs that.
     const SAMPLE_COLUMNS: &'static str = "";
+    /// What of it is assumed whenever it is read, and changes how the numbers of a run are read; what to do about it.
+    const ASSUMED: Option<(&'static str, &'static str)> = None;
     /// What it is made of.
     const CUT: Cut = Cut::Lines;
     const SEPARATOR: u8;

@@ -10,6 +10,7 @@ use crate::error::{BadReason, Problem, WorkloadError, printable};
 use crate::input::Progress;
 use crate::lines::{Cut, LINE_ALLOWED, Line, is_blank};
 use crate::record::Request;
+use crate::remark::Remark;
 use crate::report::{NAMES_SHOWN, SourceReport};
 use ssd::signals::OpCode;
 
@@ -30,13 +31,14 @@ pub(super) fn open<F: Format>(
         pace::set(&mut format, assumed);
     }
     let order = format.order();
+    let assumed = F::ASSUMED.map(|(text, to_do)| Remark::caution(text).advising(to_do));
     let report = SourceReport {
         detected: fit,
         assumed: evidence.assumed,
         too_fast: evidence.too_fast,
         has_no_times: !format.has_times(),
         spread_over_seconds: order == Order::Spread,
-        notes: files.notes(),
+        notes: files.notes().into_iter().chain(assumed).collect(),
         is_binary: F::CUT.is_binary(),
         ..SourceReport::default()
     };

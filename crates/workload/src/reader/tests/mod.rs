@@ -1,5 +1,6 @@
 mod blktrace;
 mod blocks;
+mod caches;
 mod damage;
 mod described;
 mod units;
