@@ -100,6 +100,8 @@ formats! {
     blktrace: Blktrace,
     biosnoop: Biosnoop,
     ftrace: Ftrace,
+    strace: Strace,
+    procmon: Procmon,
     vscsi: Vscsi,
     oracle_general: OracleGeneral,
     fiu: Fiu,

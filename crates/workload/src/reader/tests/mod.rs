@@ -1,6 +1,7 @@
 mod blktrace;
 mod blocks;
 mod caches;
+mod calls;
 mod damage;
 mod described;
 mod units;
