@@ -77,6 +77,8 @@ pub struct Columns {
     pub size: AddressUnit,
     /// Words of the operations, if they are not the usual ones.
     pub words: Vec<(String, OpCode)>,
+    /// The operation of all requests, where no column says it.
+    pub constant_op: Option<OpCode>,
 }
 
 const EXAMPLE: &str =
@@ -108,7 +110,8 @@ impl Columns {
             columns.add(key.trim(), value.trim())?;
         }
         for required in CsvUse::REQUIRED {
-            if !columns.list.iter().any(|column| column.what == required) {
+            let is_constant = required == CsvUse::Op && columns.constant_op.is_some();
+            if !is_constant && !columns.list.iter().any(|column| column.what == required) {
                 return Err((
                     format!("`{}` is missing", required.name()),
                     format!("op, offset and size, {EXAMPLE}"),
@@ -130,6 +133,9 @@ impl Columns {
             let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
             return Err((format!("found `{key}`{near}"), CsvUse::NAMES.join(", ")));
         };
+        if let Some(constant) = value.strip_suffix('!') {
+            return self.constant(what, key, constant.trim());
+        }
         let (place, rest) =
             value.split_once(':').map_or((value, None), |(place, rest)| (place.trim(), Some(rest.trim())));
         let place = match place.parse::<usize>() {
@@ -145,6 +151,9 @@ impl Columns {
             }
             Err(_) => Place::Name(place.to_string()),
         };
+        if what == CsvUse::Op && self.constant_op.is_some() {
+            return Err((format!("`{key}` is there twice"), "each once".to_string()));
+        }
         for known in &self.list {
             if known.what == what {
                 return Err((format!("`{key}` is there twice"), "each once".to_string()));
@@ -158,6 +167,19 @@ impl Columns {
             self.unit(what, key, rest)?;
         }
         self.list.push(CsvColumn { what, place });
+        Ok(())
+    }
+
+    /// What is the same for all requests.
+    fn constant(&mut self, what: CsvUse, key: &str, value: &str) -> Result<(), (String, String)> {
+        let allowed = "a constant operation, such as op=write!, and columns for the rest";
+        let op = operation_named(value).filter(|_| what == CsvUse::Op);
+        let op = op.ok_or_else(|| (format!("found `{value}!` for `{key}`"), allowed.to_string()))?;
+        let is_there = self.constant_op.is_some() || self.list.iter().any(|column| column.what == what);
+        if is_there {
+            return Err((format!("`{key}` is there twice"), "each once".to_string()));
+        }
+        self.constant_op = Some(op);
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! names the place, and nothing is copied. That is why no library reads it.
 
 use super::columns::{CsvUse, Place};
+use super::dates::{DATE_ALLOWED, date_ns, looks_dated};
 use super::fields::{Bad, Fields, Number, TimeScale, Units, ends_quoted};
 use super::names::Names;
 use super::pace::guess_of_decimals;
@@ -50,6 +51,8 @@ pub(crate) struct Csv {
     guessed_time: TimeUnit,
     order: Order,
     has_times: bool,
+    /// The operation of all requests, where no column says it.
+    op: OpCode,
     /// What each column up to the last one that is used is for.
     uses: Vec<Option<CsvUse>>,
     /// Columns that are told by name, until the header is read.
@@ -63,15 +66,13 @@ pub(crate) struct Csv {
 
 impl Format for Csv {
     const SUMMARY: &'static str = "Any text with columns; `columns` (--columns) describes them, by number \
-                                   from 1 or by the name in the header: \
-                                   time=1:us,op=3,offset=4:bytes,size=5, and, if present, device, file, \
-                                   process, context, stream, priority, class, one_time, fua. op may define \
-                                   its words: op=3:{1=read,0=write}. Units are s, ms, us, ns, 100ns, and \
-                                   bytes, sectors, kib, 4kib; without them they are inferred from the \
-                                   first 1,000 lines, as for mqsim. Without a time, requests follow each \
-                                   other as the drive completes them. See also `separator` and `header`. \
-                                   Recognised only if `columns` is given; the sample is read with \
-                                   time=1:us,op=2,offset=3:bytes,size=4.";
+         from 1 or by the name in the header: time=1:us,op=3,offset=4:bytes,size=5, and, if present, device, \
+         file, process, context, stream, priority, class, one_time, fua. op may define its words: \
+         op=3:{1=read,0=write}, or be one for all: op=write!. Times may be dates (2026-05-01T10:32:01.5Z), \
+         addresses and sizes hexadecimal (0x1f). Units are s, ms, us, ns, 100ns, and bytes, sectors, kib, \
+         4kib; without them they are inferred from the first 1,000 lines, as for mqsim. Without a time, \
+         requests follow each other as the drive completes them. See also `separator` and `header`. \
+         Recognised only if `columns` is given; the sample is read with time=1:us,op=2,offset=3:bytes,size=4.";
     const SOURCE: &'static str = "Shafranovich: Common Format and MIME Type for CSV Files (RFC 4180)";
     const COLUMNS: &'static [Column] = &[
         Column { name: "time", unit: "as given", used_for: "arrival" },
@@ -106,6 +107,7 @@ impl Format for Csv {
             guessed_time: TimeUnit::Auto,
             order: Order::Recorded,
             has_times: columns.has_times(),
+            op: columns.constant_op.unwrap_or(OpCode::Read),
             uses: Vec::new(),
             named: Vec::new(),
             words: columns.words.iter().map(|(word, op)| (word.clone().into_bytes(), *op)).collect(),
@@ -153,7 +155,7 @@ impl Format for Csv {
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Row, Bad> {
         let mut fields = Fields::new(line, self.separator);
-        let (mut time_ns, mut op, mut device, mut fua) = (0, OpCode::Read, None, false);
+        let (mut time_ns, mut op, mut device, mut fua) = (0, self.op, None, false);
         let (mut offset, mut size) = (Number::default(), Number::default());
         let mut hints = Hints::default();
         for what in &self.uses {
@@ -164,16 +166,16 @@ impl Format for Csv {
             let at = fields.position();
             let name = what.name();
             match what {
-                CsvUse::Time => time_ns = fields.time(name, self.scale)?,
+                CsvUse::Time => time_ns = time(&mut fields, line, self.scale)?,
                 CsvUse::Op => {
                     let word = fields.word(name, WORD_ALLOWED)?;
                     let found = operation(&self.words, word);
                     op = found
                         .ok_or_else(|| fields.refuse(BadReason::UnknownOperation, name, WORD_ALLOWED, at))?;
                 }
-                CsvUse::Offset => offset = fields.placed(name)?,
+                CsvUse::Offset => offset = fields.placed_or_hex(name)?,
                 CsvUse::Size if op == OpCode::Flush => size.value = fields.number_or_empty(name)?,
-                CsvUse::Size => size = fields.placed(name)?,
+                CsvUse::Size => size = fields.placed_or_hex(name)?,
                 CsvUse::Device => {
                     let column = Number { value: 0, column: name, at };
                     let word = fields.word(name, DEVICE_ALLOWED)?;
@@ -290,14 +292,19 @@ impl Csv {
             self.split(head.first()?).iter().position(|found| *found == name.as_bytes())
         };
         let Some(at) = by_number.or_else(by_name) else { return };
-        let is_decimal = |line: &&[u8]| {
-            let word = self.split(line).get(at).copied().unwrap_or_default();
-            word.first().is_some_and(u8::is_ascii_digit) && word.contains(&b'.')
-        };
-        match (unit, head.iter().any(is_decimal)) {
+        let words: Vec<&[u8]> =
+            head.iter().filter_map(|line| self.split(line).get(at).copied()).collect();
+        let is_mark = |byte: &u8| *byte == b'.' || *byte == b',' && self.separator == b';';
+        let is_decimal =
+            |word: &&[u8]| word.first().is_some_and(u8::is_ascii_digit) && word.iter().any(is_mark);
+        let has_decimals = words.iter().any(is_decimal);
+        if words.iter().any(|word| looks_dated(word)) {
+            self.open.0 = false;
+            self.order = if has_decimals { Order::Recorded } else { Order::Spread };
+            return;
+        }
+        match (unit, has_decimals) {
             (TimeUnit::Auto, true) => {
-                let words: Vec<&[u8]> =
-                    head.iter().filter_map(|line| self.split(line).get(at).copied()).collect();
                 self.guessed_time = guess_of_decimals(words.into_iter());
                 self.scale.unit_ns = self.guessed_time.ns_or(1);
                 self.open.0 = false;
@@ -307,6 +314,18 @@ impl Csv {
             _ => {}
         }
     }
+}
+
+/// A number of the time column's unit, or a date.
+#[inline]
+fn time(fields: &mut Fields<'_>, line: &[u8], scale: TimeScale) -> Result<u64, Bad> {
+    let at = fields.position();
+    let rest = line.get(at..).unwrap_or_default();
+    if !looks_dated(rest.strip_prefix(b"\"").unwrap_or(rest)) {
+        return fields.time("time", scale);
+    }
+    let date = date_ns(fields.word("time", DATE_ALLOWED)?);
+    date.ok_or_else(|| fields.refuse(BadReason::NotANumber, "time", DATE_ALLOWED, at))
 }
 
 /// What stands for the device that a word names or numbers.

@@ -177,6 +177,32 @@ impl<'a> Fields<'a> {
         Ok(Number { value: self.number(column)?, column, at })
     }
 
+    /// A whole number with its place, which may be hexadecimal, such as 0x1f.
+    #[inline]
+    pub(crate) fn placed_or_hex(&mut self, column: &'static str) -> Result<Number, Bad> {
+        match self.line.get(self.at..) {
+            Some([b'0', b'x' | b'X', ..]) => self.placed_hex(column),
+            _ => self.placed(column),
+        }
+    }
+
+    #[cold]
+    fn placed_hex(&mut self, column: &'static str) -> Result<Number, Bad> {
+        const ALLOWED: &str = "a whole number, or hexadecimal digits behind 0x";
+        let at = self.at;
+        let digits = self.line[at + 2..].iter().map_while(|b| char::from(*b).to_digit(16).map(u64::from));
+        let (mut value, mut end) = (0u64, at + 2);
+        for digit in digits {
+            let next = value.checked_mul(16).map(|value| value + digit);
+            value = next.ok_or_else(|| self.bad(BadReason::TooLarge, column, "at most 2^64 - 1", at))?;
+            end += 1;
+        }
+        if end > at + 2 && self.pass(end) {
+            return Ok(Number { value, column, at });
+        }
+        Err(self.bad(BadReason::NotANumber, column, ALLOWED, at))
+    }
+
     /// Passes over a column that must be there.
     #[inline]
     pub(crate) fn skip(&mut self, column: &'static str) -> Result<(), Bad> {
@@ -217,7 +243,9 @@ impl<'a> Fields<'a> {
         let start = self.at;
         let (whole, mut end) = self.digits(column)?;
         let mut fraction_ns = 0;
-        if self.line.get(end) == Some(&b'.') {
+        // A comma is the decimal mark where spreadsheets have it, and therefore separate by semicolons.
+        let is_mark = |mark: &u8| *mark == b'.' || *mark == b',' && self.separator == b';';
+        if self.line.get(end).is_some_and(is_mark) {
             if !scale.decimal {
                 let allowed = "a whole number (name `time_unit` to allow decimals)";
                 return Err(self.bad(BadReason::NotANumber, column, allowed, start));
@@ -446,6 +474,17 @@ mod tests {
         assert_eq!(reason("1x"), Err(BadReason::NotANumber));
         assert_eq!(reason("1 2"), Err(BadReason::NotANumber));
         assert_eq!(reason("0x10"), Err(BadReason::NotANumber));
+        let hex = |text: &str| {
+            let number = Fields::new(text.as_bytes(), b',').placed_or_hex("x");
+            number.map(|number| number.value).map_err(|bad| bad.reason)
+        };
+        assert_eq!((hex("0x1f"), hex("0XfF ,1"), hex("12")), (Ok(31), Ok(255), Ok(12)));
+        assert_eq!(hex("0xffffffffffffffff"), Ok(u64::MAX));
+        assert_eq!(hex("0x10000000000000000"), Err(BadReason::TooLarge));
+        assert_eq!(
+            (hex("0x"), hex("0x1g"), hex("0x,1")),
+            (Err(BadReason::NotANumber), Err(BadReason::NotANumber), Err(BadReason::NotANumber))
+        );
         assert_eq!(reason(""), Err(BadReason::MissingColumn));
         assert_eq!(reason(",1"), Err(BadReason::MissingColumn));
     }
@@ -467,6 +506,7 @@ mod tests {
         assert_eq!(time("99999999999999999999", SECONDS), Err(BadReason::TooLarge));
         assert_eq!(time("99999999999999999", SECONDS), Err(BadReason::TooLarge));
         assert_eq!(time("-0.5", SECONDS), Err(BadReason::Negative));
+        assert_eq!(Fields::new(b"12,5;1", b';').time("t", SECONDS), Ok(12_500_000_000));
     }
 
     #[test]

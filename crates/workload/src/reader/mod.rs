@@ -34,6 +34,7 @@
 
 mod binary;
 mod columns;
+mod dates;
 mod detect;
 mod events;
 pub(crate) mod fields;

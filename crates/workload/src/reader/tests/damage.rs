@@ -151,7 +151,7 @@ const DAMAGED: &[(&str, &str, BadReason, &str)] = &[
         "column op: unknown operation: found 'reed', allowed: read",
     ),
     ("csv", "1260,read,0", BadReason::MissingColumn, "column size: missing"),
-    ("csv", "1260,read,0x10,512", BadReason::NotANumber, "column offset: not a number: found '0x10'"),
+    ("csv", "1260,read,0x1g,512", BadReason::NotANumber, "column offset: not a number: found '0x1g'"),
     ("diskmon", "2\t0.5\t0.0\t0\tRead\t8", BadReason::MissingColumn, "column Length: missing"),
 ];
 

@@ -46,6 +46,40 @@ fn columns_by_number_or_by_name_with_units_and_words() {
 }
 
 #[test]
+fn dates_hexadecimal_numbers_decimal_commas_and_one_operation_are_read() {
+    let columns = || with("time=at,op=write!,offset=lba:sectors,size=n");
+    let text = "at,lba,n\n2024-05-01T10:32:01.25Z,0x1f0,0x8\n\"2024-05-01 12:32:02,5+02:00\",16,8\n";
+    let (rows, report, error) = run(text, "auto", columns());
+    assert_eq!((rows, error), (vec![(0, Write, 0x1f0, 8, 0), (1_250_000_000, Write, 16, 8, 0)], None));
+    assert_eq!((report.assumed, report.spread_over_seconds), (None, false));
+    let whole = "at,lba,n\n2024-05-01T10:32:01Z,0,8\n2024-05-01T10:32:01Z,8,8\n2024-05-01T10:32:03Z,16,8\n";
+    let (rows, report, _) = run(whole, "auto", columns());
+    assert_eq!(rows.iter().map(|row| row.0).collect::<Vec<_>>(), [0, 500_000_000, 2_000_000_000]);
+    assert!(report.spread_over_seconds);
+    let error = run(&whole.replace("-05-01T10:32:03", "-15-01T10:32:03"), "auto", columns()).2.unwrap();
+    let text = error.to_string();
+    assert!(
+        text.contains("test:4: column time") && text.contains("such as 2026-05-01T10:32:01.5Z"),
+        "{text}"
+    );
+    let comma = ReadOptions { separator: Separator(b';'), ..with("time=1:s,op=trim!,offset=2:bytes,size=3") };
+    let (rows, ..) = run("1714559521,5;0;512\n1714559521,75;512;512\n", "auto", &comma);
+    assert_eq!(rows, [(0, Trim, 0, 1, 0), (250_000_000, Trim, 1, 1, 0)]);
+    // Without a unit they are seconds, since these are dates.
+    let open = ReadOptions { separator: Separator(b';'), ..with("time=1,op=trim!,offset=2:bytes,size=3") };
+    assert_eq!(run("1714559521,5;0;512\n1714559521,75;512;512\n", "auto", &open).0, rows);
+    for (wrong, told) in [
+        ("op=wirte!,offset=2,size=3", "found `wirte!` for `op`"),
+        ("op=read!,op=1,offset=2,size=3", "`op` is there twice"),
+        ("op=1,op=read!,offset=2,size=3", "`op` is there twice"),
+        ("op=1,offset=2,size=8!", "found `8!` for `size`"),
+    ] {
+        let error = Columns::from_text(wrong).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
 fn devices_are_numbers_or_names_and_quotation_marks_keep_separators() {
     let (rows, report, error) =
         run("\"sd,a\",read,0,512\nsdb,read,0,512\n", "auto", with("device=1,op=2,offset=3:bytes,size=4"));
