@@ -2,13 +2,15 @@
 
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::names::Names;
-use super::{Column, Format, Known, Raw, ReadOptions, Row};
+use super::{Column, Format, Known, Raw, ReadOptions, Row, TimeUnit};
 use crate::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 const ACTIONS: &str = "read, write, trim, sync, datasync, wait, add, open or close";
 const FILE_ACTIONS: &str = "files added, opened or closed";
 const WAITS: &str = "waits";
+/// Times that it takes to say that all are multiples of 1,000.
+const TIMES_MIN: usize = 20;
 
 /// Reads lines such as `87 f1 read 28672 4096`, or `f1 read 28672 4096` and `f1 wait 100 0`.
 pub(crate) struct FioIolog {
@@ -16,6 +18,8 @@ pub(crate) struct FioIolog {
     units: Units,
     /// Version 3: each line begins with its time.
     is_timed: bool,
+    /// Version 3: all times are multiples of 1,000, and nobody says their unit.
+    may_be_ns: bool,
     /// Version 2: some line waits.
     waits: bool,
     /// Version 2: the sum of all waits so far.
@@ -57,6 +61,7 @@ impl Format for FioIolog {
             scale: TimeScale::whole(1_000).or_named(options.time_unit),
             units: Units::BYTES.or_named(options.address_unit),
             is_timed: timed * 2 >= head.len(),
+            may_be_ns: options.time_unit == TimeUnit::Auto && are_thousands(head),
             waits: head.iter().any(is_wait),
             waited_ns: 0,
             files: Names::default(),
@@ -114,6 +119,12 @@ impl Format for FioIolog {
         Ok(Row::Request(Raw { hints, ..Raw::new(time_ns, op, device, range) }))
     }
 
+    fn assumed(&self) -> Option<(&'static str, &'static str)> {
+        let text = "all times are multiples of 1,000, as if they were nanoseconds; they are read as microseconds, \
+                    which fio writes";
+        (self.is_timed && self.may_be_ns).then_some((text, "if they are nanoseconds: --time-unit ns"))
+    }
+
     fn has_times(&self) -> bool {
         self.is_timed || self.waits
     }
@@ -121,4 +132,12 @@ impl Format for FioIolog {
     fn known(&self) -> Known<'_> {
         Known { files: Some(&self.files), devices: self.files.first(crate::report::NAMES_SHOWN) }
     }
+}
+
+/// Whether the times of the first lines are multiples of 1,000, and differ in enough of them.
+fn are_thousands(head: &[&[u8]]) -> bool {
+    let time = |line: &&[u8]| Fields::new(line, b' ').number("time").ok();
+    let mut times: Vec<u64> = head.iter().filter_map(time).collect();
+    times.dedup();
+    times.len() >= TIMES_MIN && times.iter().all(|time| time.is_multiple_of(1_000))
 }

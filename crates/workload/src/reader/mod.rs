@@ -218,8 +218,6 @@ pub(crate) trait Format: Send + Sized + 'static {
     const SAMPLE: &'static [u8];
     /// What `columns` must be for it, in the format that needs that.
     const SAMPLE_COLUMNS: &'static str = "";
-    /// What of it is assumed whenever it is read, and changes how the numbers of a run are read; what to do about it.
-    const ASSUMED: Option<(&'static str, &'static str)> = None;
     /// What it is made of.
     const CUT: Cut = Cut::Lines;
     const SEPARATOR: u8;
@@ -266,6 +264,11 @@ pub(crate) trait Format: Send + Sized + 'static {
     /// The unit of times that was told by their looks, where it is neither known nor open.
     fn guessed_time(&self) -> TimeUnit {
         TimeUnit::Auto
+    }
+
+    /// What is assumed of the trace and changes how the numbers of a run are read, and what to do about it.
+    fn assumed(&self) -> Option<(&'static str, &'static str)> {
+        None
     }
 
     /// In which order the lines stand.

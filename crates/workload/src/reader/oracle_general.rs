@@ -41,11 +41,6 @@ impl Format for OracleGeneral {
     const SAMPLE: &'static [u8] = b"\x01\0\0\0\0\0\x10\0\0\0\0\0\0\x10\0\0\x03\0\0\0\0\0\0\0\
           \x01\0\0\0\x40\0\x20\0\0\0\0\0\0\x20\0\0\xff\xff\xff\xff\xff\xff\xff\xff\
           \x02\0\0\0\0\0\x10\0\0\0\0\0\0\x10\0\0\xff\xff\xff\xff\xff\xff\xff\xff";
-    const ASSUMED: Option<(&'static str, &'static str)> = Some((
-        "oracleGeneral has neither operations nor addresses: all requests are reads, and an object begins at the \
-         sector that its number says, modulo 256 PiB",
-        "another unit of the numbers: --address-unit",
-    ));
     const CUT: Cut = Cut::Records(Records { length: |_| RECORD_BYTES, time, fit });
     const SEPARATOR: u8 = b' ';
     const RECOGNISED_COLUMNS: (usize, usize) = (1, 1);
@@ -72,6 +67,12 @@ impl Format for OracleGeneral {
         // 32 bits of seconds fit.
         let time_ns = u64::from(Little.u32(record, 0)) * self.scale.unit_ns;
         Ok(Row::Request(Raw::new(time_ns, OpCode::Read, 0, range)))
+    }
+
+    fn assumed(&self) -> Option<(&'static str, &'static str)> {
+        let text = "oracleGeneral has neither operations nor addresses: all requests are reads, and an object begins \
+                    at the sector that its number says, modulo 256 PiB";
+        Some((text, "another unit of the numbers: --address-unit"))
     }
 
     fn order(&self) -> Order {

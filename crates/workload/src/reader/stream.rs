@@ -31,7 +31,7 @@ pub(super) fn open<F: Format>(
         pace::set(&mut format, assumed);
     }
     let order = format.order();
-    let assumed = F::ASSUMED.map(|(text, to_do)| Remark::caution(text).advising(to_do));
+    let assumed = format.assumed().map(|(text, to_do)| Remark::caution(text).advising(to_do));
     let report = SourceReport {
         detected: fit,
         assumed: evidence.assumed,

@@ -343,3 +343,20 @@ fn ftrace_and_perf_tell_what_was_issued() {
         assert_eq!(report.detected.map(|found| found.format), Some("ftrace"));
     }
 }
+
+#[test]
+fn a_log_of_fio_that_may_be_in_nanoseconds_is_told() {
+    let log = |unit: u64| {
+        let line = |i: u64| format!("{} f1 read {} 4096\n", i * unit, i * 4096);
+        "fio version 3 iolog\n".to_owned() + &(0..40).map(line).collect::<String>()
+    };
+    let told = |text: &str, options: ReadOptions| {
+        let (rows, report, error) = run(text, "auto", options);
+        assert_eq!((rows.len(), error), (40, None));
+        (rows[39].0, report.remarks().iter().any(|remark| remark.contains("multiples of 1,000")))
+    };
+    let nanoseconds = ReadOptions { time_unit: TimeUnit::Nanoseconds, ..ReadOptions::default() };
+    assert_eq!(told(&log(87_000), ReadOptions::default()), (39 * 87_000_000, true));
+    assert_eq!(told(&log(87_000), nanoseconds), (39 * 87_000, false));
+    assert_eq!(told(&log(87), ReadOptions::default()), (39 * 87_000, false));
+}
