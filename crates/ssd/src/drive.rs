@@ -30,7 +30,7 @@ use crate::reports::Reports;
 use crate::restore::ensure;
 use crate::rng::mix;
 use crate::signals::{Command, Completion, Reason, Status};
-use crate::snapshot::{self, SnapshotError};
+use crate::snapshot::{self, Saving, SnapshotError};
 use crate::stats::{Stats, Wear};
 use crate::tracing::Tracing;
 use crate::units::{Lba, SimTime};
@@ -84,15 +84,18 @@ impl Drive {
     /// Writes the whole drive, with everything under way, to `out`. Recorded effects are not part of it. Refused if a
     /// policy of the caller's own is at work: nobody could say what it knows.
     pub fn save(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
+        self.saving()?.write(out)
+    }
+
+    /// What [`Drive::save`] writes, of which length and header are known before.
+    pub fn saving(&self) -> std::io::Result<Saving<'_, impl serde::Serialize>> {
         if let Some(family) = self.external().family() {
             let what = format!(
                 "the drive cannot be saved: {family} is a policy from the program, not from a configuration"
             );
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, what));
         }
-        let content = postcard::to_allocvec(&self.state).map_err(std::io::Error::other)?;
-        out.write_all(&snapshot::seal(self.config_hash, &content))?;
-        out.write_all(&content)
+        Saving::new(self.config_hash, &self.state)
     }
 
     /// A drive as it was when it was saved. `cfg` must be the configuration it was saved with.

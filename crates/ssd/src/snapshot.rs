@@ -5,6 +5,8 @@
 //! same configuration: limits and policies are not stored in it.
 
 use core::fmt;
+use serde::Serialize;
+use std::io::{self, Write};
 
 /// First bytes of every snapshot.
 pub const MAGIC: [u8; 8] = *b"WLSNAP\r\n";
@@ -72,28 +74,156 @@ impl std::error::Error for SnapshotError {}
 
 /// A checksum of bytes (FNV-1a over 64-bit words, with the length).
 pub fn checksum(bytes: &[u8]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64 ^ bytes.len() as u64;
-    let mut words = bytes.chunks_exact(8);
-    for word in &mut words {
-        let mut eight = [0; 8];
-        eight.copy_from_slice(word);
-        hash = (hash ^ u64::from_le_bytes(eight)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
-    }
-    for &byte in words.remainder() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    crate::rng::mix(hash)
+    let mut sum = Checksum::of(bytes.len() as u64);
+    sum.take(bytes);
+    sum.finish()
 }
 
-/// Puts a header before a snapshot's content.
-pub fn seal(config_hash: u64, content: &[u8]) -> [u8; HEADER_BYTES] {
-    let mut header = [0; HEADER_BYTES];
-    header[..8].copy_from_slice(&MAGIC);
-    header[8..16].copy_from_slice(&VERSION.to_le_bytes());
-    header[16..24].copy_from_slice(&config_hash.to_le_bytes());
-    header[24..32].copy_from_slice(&(content.len() as u64).to_le_bytes());
-    header[32..40].copy_from_slice(&checksum(content).to_le_bytes());
-    header
+/// A checksum of bytes that come piece by piece, whose number is known before.
+struct Checksum {
+    hash: u64,
+    /// The beginning of a word.
+    part: [u8; 8],
+    /// Bytes of it.
+    held: usize,
+}
+
+impl Checksum {
+    fn of(bytes: u64) -> Self {
+        Checksum { hash: 0xcbf2_9ce4_8422_2325 ^ bytes, part: [0; 8], held: 0 }
+    }
+
+    fn take(&mut self, mut bytes: &[u8]) {
+        if self.held > 0 {
+            let (more, rest) = bytes.split_at(bytes.len().min(8 - self.held));
+            self.part[self.held..self.held + more.len()].copy_from_slice(more);
+            (self.held, bytes) = (self.held + more.len(), rest);
+            if self.held < 8 {
+                return;
+            }
+            (self.held, self.hash) = (0, Self::with_word(self.hash, self.part));
+        }
+        let (words, rest) = bytes.as_chunks();
+        self.hash = words.iter().fold(self.hash, |hash, word| Self::with_word(hash, *word));
+        self.part[..rest.len()].copy_from_slice(rest);
+        self.held = rest.len();
+    }
+
+    #[inline]
+    fn with_word(hash: u64, word: [u8; 8]) -> u64 {
+        (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+    }
+
+    fn finish(self) -> u64 {
+        let rest = self.part[..self.held].iter();
+        let with_byte = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        crate::rng::mix(rest.fold(self.hash, with_byte))
+    }
+}
+
+impl io::Write for Checksum {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.take(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Counts bytes.
+struct Length(u64);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A drive's snapshot that is to be written, piece by piece: it is as large as the drive, and is nowhere as a whole.
+pub struct Saving<'a, T> {
+    content: &'a T,
+    header: [u8; HEADER_BYTES],
+    bytes: u64,
+}
+
+impl<'a, T: Serialize> Saving<'a, T> {
+    /// Of a drive's state, which is of a configuration.
+    pub(crate) fn new(config_hash: u64, content: &'a T) -> io::Result<Self> {
+        let (mut length, mut header) = (Length(0), [0; HEADER_BYTES]);
+        put(content, &mut length)?;
+        let mut sum = Checksum::of(length.0);
+        put(content, &mut sum)?;
+        header[..8].copy_from_slice(&MAGIC);
+        header[8..16].copy_from_slice(&VERSION.to_le_bytes());
+        header[16..24].copy_from_slice(&config_hash.to_le_bytes());
+        header[24..32].copy_from_slice(&length.0.to_le_bytes());
+        header[32..40].copy_from_slice(&sum.finish().to_le_bytes());
+        Ok(Saving { content, header, bytes: HEADER_BYTES as u64 + length.0 })
+    }
+
+    /// Its header, in which its length and checksum stand.
+    pub fn header(&self) -> &[u8; HEADER_BYTES] {
+        &self.header
+    }
+
+    /// Its length, with the header; bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Writes it.
+    pub fn write(&self, out: &mut impl io::Write) -> io::Result<()> {
+        let mut out = io::BufWriter::new(out);
+        out.write_all(&self.header)?;
+        put(self.content, &mut out)?;
+        out.flush()
+    }
+}
+
+/// Writes a state without its header.
+fn put(content: &impl Serialize, out: &mut impl io::Write) -> io::Result<()> {
+    // An error of what is written to does not come through.
+    let mut out = Told { out, failed: None };
+    let written = postcard::to_io(content, &mut out).map(drop);
+    match out.failed {
+        Some(error) => Err(error),
+        None => written.map_err(io::Error::other),
+    }
+}
+
+/// Keeps why something could not be written.
+struct Told<'a, W> {
+    out: &'a mut W,
+    failed: Option<io::Error>,
+}
+
+impl<W: io::Write> Told<'_, W> {
+    fn told<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| {
+            let kind = error.kind();
+            self.failed = Some(error);
+            kind.into()
+        })
+    }
+}
+
+impl<W: io::Write> io::Write for Told<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write_all(bytes);
+        self.told(done).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.told(done)
+    }
 }
 
 /// Checks a snapshot's header and checksum and returns its content.
@@ -161,6 +291,7 @@ pub mod raw {
 
 #[cfg(test)]
 mod tests {
+    use super::{Checksum, checksum};
     use crate::config::Table;
     use crate::drive_config::DriveConfig;
     use crate::rng::Rng;
@@ -190,6 +321,45 @@ mod tests {
         let command =
             Command { op, lba, sectors: 4 * sectors, tag, arrival: drive.now(), ..Command::default() };
         drive.submit(0, &command, drive.now()).unwrap();
+    }
+
+    /// By the definition: words first, then the bytes that are left.
+    #[test]
+    fn a_checksum_does_not_depend_on_the_pieces() {
+        let bytes: Vec<u8> = (0..60_u8).map(|i| i.wrapping_mul(37) ^ 0x5a).collect();
+        for length in 0..bytes.len() {
+            let all = &bytes[..length];
+            let step = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0000_0100_0000_01b3);
+            let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
+            let begin = 0xcbf2_9ce4_8422_2325 ^ length as u64;
+            let words = all.chunks_exact(8).fold(begin, |hash, of| step(hash, word(of)).rotate_left(23));
+            let rest = all.chunks_exact(8).remainder();
+            let defined = crate::rng::mix(rest.iter().fold(words, |hash, byte| step(hash, (*byte).into())));
+            assert_eq!(checksum(all), defined, "{length}");
+            for piece in [1, 3, 7, 8, 9, 20] {
+                let mut sum = Checksum::of(length as u64);
+                all.chunks(piece).for_each(|piece| sum.take(piece));
+                assert_eq!(sum.finish(), defined, "{length} in pieces of {piece}");
+            }
+        }
+    }
+
+    /// What is known before it is written is so, and who cannot write says why.
+    #[test]
+    fn a_snapshot_is_announced_as_it_is_written() {
+        let mut drive = Drive::new(&config(false)).unwrap();
+        submit(&mut drive, &mut Rng::named(1, "test"), 0, &mut Vec::new());
+        let (saving, mut bytes) = (drive.saving().unwrap(), Vec::new());
+        saving.write(&mut bytes).unwrap();
+        assert_eq!(
+            (saving.bytes(), &saving.header()[..]),
+            (bytes.len() as u64, &bytes[..super::HEADER_BYTES])
+        );
+        for room in [0, 10, 5_000, bytes.len() - 1] {
+            let mut full = vec![0; room];
+            let error = drive.save(&mut &mut full[..]).unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::WriteZero, "{room}: {error}");
+        }
     }
 
     /// A count may be any number in bytes whose checksum fits; one to which nothing can come is refused.

@@ -5,7 +5,7 @@
 
 use crate::precondition::Preconditioned;
 use serde::{Deserialize, Serialize};
-use ssd::snapshot::{HEADER_BYTES, checksum};
+use ssd::snapshot::{HEADER_BYTES, Saving, checksum};
 use std::fs::File;
 use std::io::{self, Read, Write};
 
@@ -39,24 +39,28 @@ fn seal(snapshot: &[u8]) -> u64 {
 
 impl Head {
     /// Of a drive that is kept.
-    pub fn new((identity, what): (&str, &str), aged: &Preconditioned, snapshot: &[u8]) -> Self {
+    pub fn new<T: Serialize>(
+        (identity, what): (&str, &str),
+        aged: &Preconditioned,
+        snapshot: &Saving<'_, T>,
+    ) -> Self {
         Head {
             identity: identity.to_owned(),
             what: what.to_owned(),
             aged: aged.clone(),
-            bytes: snapshot.len() as u64,
-            seal: seal(snapshot),
+            bytes: snapshot.bytes(),
+            seal: seal(snapshot.header()),
         }
     }
 
     /// Writes a file.
-    pub fn write(&self, snapshot: &[u8], file: &mut impl Write) -> io::Result<()> {
+    pub fn write<T: Serialize>(&self, snapshot: &Saving<'_, T>, file: &mut impl Write) -> io::Result<()> {
         let head = serde_json::to_vec(self)?;
         file.write_all(MAGIC)?;
         file.write_all(&(head.len() as u64).to_le_bytes())?;
         file.write_all(&checksum(&head).to_le_bytes())?;
         file.write_all(&head)?;
-        file.write_all(snapshot)
+        snapshot.write(file)
     }
 
     /// Reads the beginning of a file. What it says of the drive must still be compared with the drive

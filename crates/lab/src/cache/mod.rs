@@ -364,9 +364,8 @@ impl DriveCache {
     ) -> io::Result<()> {
         // What would not be believed later is no use.
         aged.check(&key.recipe, drive, config).map_err(io::Error::other)?;
-        let mut snapshot = Vec::new();
-        drive.save(&mut snapshot)?;
-        let (bytes, at_most) = (snapshot.len() as u64, self.snapshot_at_most(drive));
+        let snapshot = drive.saving()?;
+        let (bytes, at_most) = (snapshot.bytes(), self.snapshot_at_most(drive));
         if bytes > at_most {
             return Err(io::Error::other(format!("it takes {bytes} bytes, allowed: {at_most}")));
         }

@@ -29,9 +29,10 @@ use std::path::Path;
 pub fn stage_drive(path: &Path, drive: &Drive, config: &DriveConfig) -> io::Result<Replacement> {
     let mut file = Replacement::create(path)?;
     let mut bytes = Vec::new();
-    drive.save(&mut bytes)?;
-    if !file.is_direct() {
-        file.write_all(&bytes)?;
+    if file.is_direct() {
+        drive.save(&mut bytes)?;
+    } else {
+        drive.save(&mut file)?;
         bytes = file.read_back()?.unwrap_or_default();
     }
     Drive::restore(config, &bytes)
