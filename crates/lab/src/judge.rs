@@ -2,6 +2,7 @@
 //! takes the length of a queue for the speed of a drive.
 
 use crate::facts::Facts;
+use crate::meter::KINDS;
 use crate::number::{digits, duration, percent, si};
 use crate::result::{Busy, JobResult, RunResult, Utilisation};
 use crate::spec::LoopMode;
@@ -192,8 +193,8 @@ fn around(facts: &Facts<'_>, result: &RunResult, seconds: f64) -> (f64, f64) {
     let megabytes = result.bytes_read.max(result.bytes_written) as f64 / 1e6;
     let link = facts.config.link.bandwidth_mb_s;
     let link = if link > 0.0 { megabytes / seconds / link } else { 0.0 };
-    let firmware = result.requests_measured as f64 * facts.config.firmware.t_command_us / 1e6 / seconds;
-    (link, firmware)
+    let worked = |op| facts.meter.kind(op).part_sum(Part::Firmware as usize) as f64;
+    (link, KINDS.map(worked).iter().sum::<f64>() / 1e9 / seconds)
 }
 
 /// The share of what is no host's work in the time of programs and reads.

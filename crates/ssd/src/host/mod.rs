@@ -8,6 +8,7 @@ mod check;
 mod command;
 mod commands;
 mod counts;
+mod firmware;
 mod held;
 pub mod hotness;
 mod index;
@@ -34,9 +35,10 @@ use crate::nand::Outcome;
 use crate::sections::Sections;
 use crate::signals::{Command, Completion, OpCode, Part, Priority, Reason, Status};
 use crate::units::SimTime;
-use crate::units::{CommandId, Lba, Lpn, OpId, SimDuration};
+use crate::units::{CommandId, Lba, Lpn, OpId};
 use commands::Commands;
 pub use counts::HostCounts;
+use firmware::Firmware;
 use held::Waiters;
 use programs::Programs;
 use queues::Queues;
@@ -91,7 +93,8 @@ pub struct Host {
     reads: Reads,
     writes: Writes,
     programs: Programs,
-    firmware_ns: u64,
+    #[serde(skip)]
+    firmware: Firmware,
     logical_sectors: u64,
     /// Some policy must know of commands before they come.
     looks_ahead: bool,
@@ -112,7 +115,7 @@ impl Host {
             reads: Reads::NONE,
             writes: Writes::NONE,
             programs: Programs::new(cfg),
-            firmware_ns: SimDuration::from_us(cfg.firmware.t_command_us).0,
+            firmware: Firmware::new(&cfg.firmware),
             logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
             looks_ahead: false,
         }
@@ -256,10 +259,13 @@ impl Host {
     fn fetch(&mut self, b: &mut Below<'_>) {
         while self.queues.may_fetch() {
             let Some(id) = self.queues.next(&self.commands.table) else { continue };
-            self.commands.table.get_mut(id).book(Part::Submission, b.now);
-            if self.firmware_ns > 0 && b.timed {
+            let space = self.space();
+            let entry = self.commands.table.get_mut(id);
+            entry.book(Part::Submission, b.now);
+            let ns = self.firmware.time_for(&entry.command, space);
+            if ns > 0 && b.timed {
                 self.queues.fetching = true;
-                b.schedule(self.firmware_ns, EventKind::Fetched, id.0);
+                b.schedule(ns, EventKind::Fetched, id.0);
             } else {
                 self.execute(id, b);
             }

@@ -20,7 +20,7 @@ impl Host {
         now: SimTime,
     ) -> Verdict {
         self.queues.restored(&fresh.queues)?;
-        (self.firmware_ns, self.logical_sectors) = (fresh.firmware_ns, fresh.logical_sectors);
+        (self.firmware, self.logical_sectors) = (fresh.firmware, fresh.logical_sectors);
         (self.reads.tells, self.looks_ahead) = (fresh.reads.tells, fresh.looks_ahead);
         self.programs.restored(&fresh.programs)?;
         self.commands.restored(&fresh.commands, self.queues.len(), now)?;

@@ -39,5 +39,9 @@ section! {
     pub struct Firmware {
         /// Processor time for each command.
         t_command_us: f64 = 0.5, unit "us", range 0..=1_000_000;
+        /// What a trim takes beside it, however short it is.
+        t_trim_us: f64 = 0.0, unit "us", range 0..=1_000_000;
+        /// And for each mapping unit that it covers.
+        t_trim_unit_ns: u32 = 0, unit "ns", range 0..=1_000_000;
     }
 }

@@ -19,7 +19,7 @@ fn plain() -> Vec<DriveConfig> {
     faulty.reliability.program_fail_ppm = 2_000.0;
     faulty.reliability.factory_bad_ppm = 20_000.0;
     let mut slow = small();
-    (slow.link.latency_us, slow.firmware.t_command_us) = (1.0, 0.5);
+    (slow.link.latency_us, slow.firmware.t_command_us, slow.firmware.t_trim_us) = (1.0, 0.5, 60.0);
     let policies = with_every_policy().map(|(_, cfg)| cfg);
     let mut wide = small();
     wide.mapping.unit = MappingUnit::ThirtyTwoKib;

@@ -172,6 +172,16 @@ fn random_times(cfg: &mut DriveConfig, rng: &mut Rng) {
     cfg.link.latency_us = pick(rng, &[0.0, 1.0]);
     cfg.link.bandwidth_mb_s = pick(rng, &[500.0, 7000.0]);
     cfg.firmware.t_command_us = pick(rng, &[0.0, 0.5]);
+    random_trims(cfg);
+}
+
+/// Trims that take time, in one of three drives. Draws of its own.
+fn random_trims(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/trims");
+    if rng.below(3) == 0 {
+        cfg.firmware.t_trim_us = pick(rng, &[0.0, 5.0, 70.0]);
+        cfg.firmware.t_trim_unit_ns = pick(rng, &[0, 20, 3_000]);
+    }
 }
 
 /// Rows, or pages: three to one where planes work together. Draws of its own.

@@ -107,6 +107,68 @@ fn queues_take_turns_at_the_firmware() {
     }
 }
 
+/// 500 for each command, 10 000 more for a trim, 100 more for each 16-KiB page that it covers.
+fn with_slow_trims() -> DriveConfig {
+    let mut cfg = one_die();
+    (cfg.firmware.t_command_us, cfg.firmware.t_trim_us, cfg.firmware.t_trim_unit_ns) = (0.5, 10.0, 100);
+    cfg
+}
+
+/// A trim of so many sectors from that one on.
+fn trim(first: u64, sectors: u32) -> Command {
+    command(OpCode::Trim, first, sectors)
+}
+
+#[test]
+fn a_trim_takes_time_by_the_units_it_covers() {
+    // Three pages 500 + 10 000 + 3 x 100; two whole ones and most of a third 10 700; a part of one 10 500.
+    for (command, end) in
+        [(trim(0, 3 * S16K), 10_800), (trim(8, 3 * S16K - 8), 10_700), (trim(8, S4K), 10_500)]
+    {
+        let done = run(&mut filled(&with_slow_trims(), 3), &[(0, command)]);
+        expect(&done[0], end, &[(Part::Firmware, end)]);
+    }
+}
+
+#[test]
+fn a_trim_that_is_refused_takes_no_longer_than_any_command() {
+    for (command, status) in
+        [(trim(128 * 32, S16K), Status::LbaOutOfRange), (trim(0, 0), Status::InvalidField)]
+    {
+        let done = run(&mut filled(&with_slow_trims(), 3), &[(0, command)]);
+        assert_eq!((done[0].status, done[0].completed), (status, SimTime(500)));
+    }
+}
+
+#[test]
+fn a_read_waits_for_the_trim_before_it() {
+    // firmware  0 -- trim 10 600 -- read 11 100; die from there on
+    let done = run(&mut filled(&with_slow_trims(), 2), &[(0, trim(0, S16K)), (100, read(1))]);
+    expect(&done[0], 10_600, &[(Part::Firmware, 10_600)]);
+    let parts = [
+        (Part::Submission, 10_500),
+        (Part::Firmware, 500),
+        (Part::Transfer, READ_COMMAND + OUT_COMMAND + DATA_16K),
+        (Part::Array, T_R),
+        (Part::Link, LINK_16K),
+    ];
+    expect(&done[1], 11_100 + READ_16K + LINK_16K, &parts);
+}
+
+#[test]
+fn trims_at_depth_go_one_after_the_other() {
+    // firmware  0 -- 10 600 -- 21 200 -- 31 800; only then is the page gone that the last one names
+    let mut drive = filled(&with_slow_trims(), 3);
+    for page in 0..3 {
+        drive.submit(0, &trim(page * 32, S16K), SimTime(0)).unwrap();
+    }
+    drive.advance_to(SimTime(31_799));
+    assert_eq!(drive.stats().ftl.trimmed_units, 2);
+    drive.drain();
+    let times: Vec<u64> = std::iter::from_fn(|| drive.pop_completion()).map(|c| c.completed.0).collect();
+    assert_eq!(times, [10_600, 21_200, 31_800]);
+}
+
 #[test]
 fn an_empty_queue_is_passed_over() {
     // Only queue 2 of four has commands: its turn comes every time.
@@ -167,10 +229,12 @@ fn a_priority_that_is_none_is_refused() {
 
 #[test]
 fn nothing_takes_time_in_the_functional_executor() {
-    let mut drive = filled(&one_die(), 1);
+    let mut drive = filled(&with_slow_trims(), 1);
     drive.set_executor(ssd::Executor::Functional);
-    let done = run(&mut drive, &[(5_000, read(0)), (5_000, write(1)), (6_000, command(OpCode::Flush, 0, 0))]);
-    for (completion, at) in done.iter().zip([5_000, 5_000, 6_000]) {
+    let script =
+        [(5_000, read(0)), (5_000, write(1)), (6_000, command(OpCode::Flush, 0, 0)), (7_000, trim(0, S16K))];
+    let done = run(&mut drive, &script);
+    for (completion, at) in done.iter().zip([5_000, 5_000, 6_000, 7_000]) {
         expect(completion, at, &[]);
     }
 }
