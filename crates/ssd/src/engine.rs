@@ -8,7 +8,7 @@ use crate::executor::Executor;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::write::waits::Lack;
-use crate::ftl::{Ftl, IdleWork, Media};
+use crate::ftl::{Ftl, Media};
 use crate::host::{Below, Host};
 use crate::nand::Outcome;
 use crate::restore::{MOST, Verdict, ensure};
@@ -121,8 +121,7 @@ impl State {
                 let (host, mut below) = self.split();
                 host.on_gather_timeout(&mut below);
             }
-            Timer::Cleaning => self.on_idle_check(IdleWork::Cleaning),
-            Timer::Reclaim => self.on_idle_check(IdleWork::Reclaim),
+            timer @ (Timer::Cleaning | Timer::Reclaim | Timer::Destage) => self.on_idle_check(timer),
             Timer::Locks => {
                 let Media { locks, tables, work, .. } = &mut self.ftl.moves.media;
                 locks.on_locks_due(tables, work);
@@ -130,10 +129,10 @@ impl State {
         }
     }
 
-    fn on_idle_check(&mut self, work: IdleWork) {
+    fn on_idle_check(&mut self, timer: Timer) {
         let is_silent = self.host.working() == 0;
         let State { ftl, flash, events, silence, now, .. } = self;
-        silence.on_check(work, is_silent, (*now, events), ftl, flash);
+        silence.on_check(timer, is_silent, (*now, events), ftl, flash);
     }
 
     #[inline(never)]

@@ -22,6 +22,7 @@ fn timer_of(work: IdleWork) -> Timer {
     match work {
         IdleWork::Cleaning => Timer::Cleaning,
         IdleWork::Reclaim => Timer::Reclaim,
+        IdleWork::Destage => Timer::Destage,
     }
 }
 
@@ -55,19 +56,20 @@ impl Silence {
     /// A check is due: work begins if the host has been silent all the time, or another check is scheduled.
     pub fn on_check(
         &mut self,
-        work: IdleWork,
+        timer: Timer,
         is_silent: bool,
         (now, events): (SimTime, &mut EventQueue),
         ftl: &mut Ftl,
         flash: &mut Flash,
     ) {
+        let Some(work) = IdleWork::ALL.into_iter().find(|&work| timer_of(work) == timer) else { return };
         let Some(ns) = ftl.idle_after_ns(work) else { return };
         let due = SimTime(self.since.0 + ns);
         if !is_silent {
             return;
         }
         if due > now {
-            return events.set(timer_of(work), due);
+            return events.set(timer, due);
         }
         self.felt[work as usize] = true;
         ftl.set_idle(flash, work, true);

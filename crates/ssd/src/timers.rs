@@ -15,9 +15,12 @@ pub enum Timer {
     /// Locks: copies that moves have killed may have waited long enough for the end of their job
     /// (`ftl.sanitize.batch_ms`).
     Locks,
+    /// The SLC cache: the host may have been silent for long enough for it to be emptied (`ftl.slc_cache`).
+    Destage,
 }
 
 impl Timer {
     /// All of them, in order.
-    pub const ALL: [Timer; 4] = [Timer::Gather, Timer::Cleaning, Timer::Reclaim, Timer::Locks];
+    pub const ALL: [Timer; 5] =
+        [Timer::Gather, Timer::Cleaning, Timer::Reclaim, Timer::Locks, Timer::Destage];
 }

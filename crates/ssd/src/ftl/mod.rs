@@ -81,11 +81,13 @@ pub enum IdleWork {
     Cleaning,
     /// Blocks that must be looked at because of reads, and can wait.
     Reclaim,
+    /// Data of the SLC cache that nobody lacks the room of.
+    Destage,
 }
 
 impl IdleWork {
     /// All of it, in order.
-    pub const ALL: [IdleWork; 2] = [IdleWork::Cleaning, IdleWork::Reclaim];
+    pub const ALL: [IdleWork; 3] = [IdleWork::Cleaning, IdleWork::Reclaim, IdleWork::Destage];
 }
 
 /// The end of a program, for one of the slots it carried.
@@ -319,6 +321,7 @@ impl Ftl {
         match work {
             IdleWork::Cleaning => media.cleaning.trigger.idle_after_ns(),
             IdleWork::Reclaim => media.reclaim.idle_after_ns(),
+            IdleWork::Destage => media.space.ring.idle_after_ns(),
         }
     }
 
@@ -387,6 +390,7 @@ impl Ftl {
         match work {
             IdleWork::Cleaning => media.work.idle = idle,
             IdleWork::Reclaim => media.work.quiet = idle,
+            IdleWork::Destage => media.space.ring.is_idle = idle,
         }
         for lane in (0..media.tables.layout.lanes).map(LaneId).filter(|_| idle) {
             self.moves.check_lane(flash, lane);

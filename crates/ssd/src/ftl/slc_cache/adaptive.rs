@@ -7,7 +7,7 @@
 //! That takes the cache as full of live data. It also holds what was overwritten in it, and what that has pushed out
 //! must fit in full blocks, too: of U of which C is in the cache, `x <= B - r - (U - C)(1+o)/Q`.
 
-use super::{Destage, LEAST, LaneSpace, Member};
+use super::{Destage, LEAST, LaneSpace, Member, WhenIdle};
 use serde::{Deserialize, Serialize};
 
 /// Name in configurations.
@@ -27,6 +27,11 @@ section! {
         spare_percent: f64 = 7.0, unit "%", range 0..=50;
         /// Which block leaves the cache first.
         destage: Destage = Destage::Fifo;
+        /// Time without host commands after which data leaves the cache though there is room in it (assumed), until
+        /// the next command; a block that is being emptied then is finished. 0: never.
+        idle_after_us: f64 = 1e6, unit "us", range 0..=1e9;
+        /// Share of the cache's blocks that may keep their data then.
+        idle_keep_percent: f64 = 0.0, unit "%", range 0..=100;
     }
 }
 
@@ -39,13 +44,18 @@ pub struct Policy {
     /// 1 + o, in millionths.
     room: u64,
     destage: Destage,
+    when_idle: WhenIdle,
 }
 
 impl Policy {
     /// Builds it.
     // tidy: allow(float): called when a policy is built
     pub fn new(params: &Params) -> Self {
-        Policy { room: ONE + libm::round(params.spare_percent * 1e4) as u64, destage: params.destage }
+        Policy {
+            room: ONE + libm::round(params.spare_percent * 1e4) as u64,
+            destage: params.destage,
+            when_idle: WhenIdle::new(params.idle_after_us, params.idle_keep_percent),
+        }
     }
 }
 
@@ -76,6 +86,10 @@ impl Member for Policy {
 
     fn destage(&self) -> Destage {
         self.destage
+    }
+
+    fn when_idle(&self) -> WhenIdle {
+        self.when_idle
     }
 }
 

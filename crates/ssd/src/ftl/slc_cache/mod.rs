@@ -3,10 +3,12 @@
 //! A block of one bit a cell holds a part of what it holds otherwise, and is read, programmed and erased faster
 //! (`nand.slc`). What the host writes fills a ring of such blocks in each lane (`write/ring.rs`); the block of the ring
 //! that is left first is *destaged* (`write/destage.rs`): its live data goes to full blocks, through streams and the
-//! queues of page classes. The policy says how many blocks of a lane are the ring's, and which leaves it first.
+//! queues of page classes. The policy says how many blocks of a lane are the ring's, which leaves it first, and how far
+//! it is emptied while the host is silent.
 
 use crate::config::member::Misfit;
 use crate::sections::Sections;
+use crate::units::SimDuration;
 use serde::{Deserialize, Serialize};
 
 choice! {
@@ -44,6 +46,32 @@ family! {
         fn destage(&self) -> Destage {
             Destage::Fifo
         }
+        /// When they are destaged though nobody lacks their room.
+        fn when_idle(&self) -> WhenIdle {
+            WhenIdle::default()
+        }
+    }
+}
+
+/// How far a cache is emptied while the host is silent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WhenIdle {
+    /// Nanoseconds without host commands after which it begins; `None`: never.
+    pub after_ns: Option<u64>,
+    /// Blocks that keep their data, in millionths of those that there should be.
+    kept: u64,
+}
+
+impl WhenIdle {
+    // tidy: allow(float): called when a policy is built
+    fn new(after_us: f64, keep_percent: f64) -> Self {
+        let after_ns = Some(SimDuration::from_us(after_us).0).filter(|&ns| ns > 0);
+        WhenIdle { after_ns, kept: libm::round(keep_percent * 1e4) as u64 }
+    }
+
+    /// Blocks that keep their data, of so many that there should be.
+    pub fn kept(&self, target: u32) -> u32 {
+        (u64::from(target) * self.kept / 1_000_000) as u32
     }
 }
 

@@ -1,10 +1,11 @@
 //! Destaging: blocks of one bit a cell leave the cache of host writes, and blocks change between it and full ones.
 //!
 //! `ftl/slc_cache` says how many blocks a lane's ring (`write/ring.rs`) should have. While fewer than two of it are
-//! erased, or it has more than it should, the block that is to leave first is emptied like one that is cleaned, and its
-//! live data goes to full blocks. An erased block changes sides where the ring has too many, or too few while cleaning
-//! can spare one. Cleaning and destaging take turns in a lane; full blocks without room take a block of the ring. Where
-//! data is sorted by the class of pages, what was read waits in its queues from one block that is destaged to the next.
+//! erased, it has more than it should, or the host is silent and more of it hold data than are to keep it, the block
+//! that is to leave first is emptied like one that is cleaned, and its live data goes to full blocks. An erased block
+//! changes sides where the ring has too many, or too few while cleaning can spare one. Cleaning and destaging take
+//! turns in a lane; full blocks without room take a block of the ring. Where data is sorted by the class of pages, what
+//! was read waits in its queues from one block that is destaged to the next.
 
 use crate::flash::op::Op;
 use crate::ftl::gc_trigger::Limits;
@@ -68,7 +69,9 @@ impl Ring {
         let (ring, work) = (self.lane(lane), &work.lanes[lane.index()]);
         // Where data is sorted, what was read of a block waits for more to join it: it may take some blocks more.
         let coming = if page_classes.sorts() { work.erasing } else { ring.leaving };
-        ring.is_over(ring.owned - ring.leaving) || ring.free() + coming < ERASED
+        ring.is_over(ring.owned - ring.leaving)
+            || ring.free() + coming < ERASED
+            || self.is_idle && self.has_idle_data(lane)
     }
 
     /// Where data is sorted: whether what was read may wait for the next block that is destaged, because nobody needs a

@@ -71,6 +71,8 @@ pub struct Ring {
     policy: slc_cache::Policy,
     /// Reads put off that a block is destaged.
     by_access: bool,
+    /// The host has been silent long enough for data to leave though there is room.
+    pub is_idle: bool,
     /// By block: when it was opened, or last accessed.
     stamps: Vec<u64>,
     stamp: u64,
@@ -102,6 +104,7 @@ impl Ring {
         Ring {
             lanes: (0..of_used(layout.lanes)).map(|_| ring()).collect(),
             by_access: policy.destage() == Destage::Lru,
+            is_idle: false,
             stamps: vec![0; of_used(layout.blocks())],
             stamp: 0,
             turn: Turn { lane: 0, left: layout.pages_per_turn },
@@ -195,6 +198,18 @@ impl Ring {
     /// Erased blocks of a lane that are its ring's.
     pub fn free(&self, lane: LaneId) -> u32 {
         self.lanes.get(lane.index()).map_or(0, LaneRing::free)
+    }
+
+    /// Nanoseconds without host commands after which data leaves though there is room; `None`: never.
+    pub fn idle_after_ns(&self) -> Option<u64> {
+        self.policy.when_idle().after_ns
+    }
+
+    /// Whether the ring of a lane has more full blocks than keep their data while the host is silent.
+    pub fn has_idle_data(&self, lane: LaneId) -> bool {
+        let ring = self.lane(lane);
+        let others = ring.free() + ring.leaving + u32::from(ring.open.block.is_some());
+        ring.owned > others + self.policy.when_idle().kept(ring.target)
     }
 
     /// Asks how many blocks a lane should have.

@@ -331,6 +331,13 @@ pub fn random_sorting(rng: &mut Rng) -> DriveConfig {
     }
 }
 
+/// A cache that silence empties soon, late or never, as far as it says. Draws of its own.
+fn random_idle(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/idle");
+    cfg.slc_cache.set("idle_after_us", &Value::Float(pick(rng, &[0.0, 50.0, 5_000.0, 1e6]))).unwrap();
+    cfg.slc_cache.set("idle_keep_percent", &Value::Float(pick(rng, &[0.0, 50.0, 100.0]))).unwrap();
+}
+
 /// A drive with a cache of one bit a cell; some put data in streams, sort it, or both.
 pub fn random_caching(rng: &mut Rng) -> DriveConfig {
     loop {
@@ -353,6 +360,7 @@ pub fn random_caching(rng: &mut Rng) -> DriveConfig {
                 _ => return None,
             })
         });
+        random_idle(&mut cfg);
         let sorts = rng.below(3) == 0;
         if sorts {
             select(&mut cfg, "ftl.migration", "off_chip");

@@ -12,7 +12,7 @@ const T_BERS_ONE_BIT: u64 = 2_000_000;
 /// A whole-page read of such a block on an idle die and channel: 300 + 25 000 + 40 + 16 384 = 41 724 ns.
 const READ_ONE_BIT: u64 = READ_COMMAND + T_R_ONE_BIT + OUT_COMMAND + DATA_16K;
 
-/// Planes of 16 blocks of one wordline of four bits, with a cache of three blocks each.
+/// Planes of 16 blocks of one wordline of four bits, with a cache of three blocks each, whatever the host's silence.
 fn cached(planes: u32) -> DriveConfig {
     let mut cfg = one_die();
     let g = &mut cfg.geometry;
@@ -20,7 +20,70 @@ fn cached(planes: u32) -> DriveConfig {
     (cfg.slc.t_read_us, cfg.slc.t_program_us, cfg.slc.t_erase_us) = (25.0, 200.0, 2_000.0);
     cfg.slc_cache.select("fixed").unwrap();
     cfg.slc_cache.set("blocks_per_lane", &Value::Integer(3)).unwrap();
+    cfg.slc_cache.set("idle_after_us", &Value::Float(0.0)).unwrap();
     cfg
+}
+
+/// The same on one plane, emptied after a millisecond of silence.
+fn emptied(policy: &str) -> DriveConfig {
+    let mut cfg = cached(1);
+    cfg.slc_cache.select(policy).unwrap();
+    cfg.slc_cache.set("idle_after_us", &Value::Float(1_000.0)).unwrap();
+    cfg
+}
+
+/// What destaging a block takes on an idle die: 41 724 + 616 784 + 2 000 350 ns.
+const DESTAGE: u64 = READ_ONE_BIT + PROGRAM_16K + ERASE_COMMAND + T_BERS_ONE_BIT;
+
+#[test]
+fn silence_empties_the_cache() {
+    // die  program 220 880 -- silence -- 1 220 880 read 1 262 604 program 1 879 388 erase 3 879 738
+    for policy in ["fixed", "adaptive"] {
+        let mut drive = Drive::new(&emptied(policy)).unwrap();
+        run(&mut drive, &[(0, write(0))]);
+        assert_eq!(drive.now(), SimTime(1_220_880 + DESTAGE), "{policy}");
+        assert_eq!(drive.stats().ftl.slc_destaged, 1, "{policy}");
+    }
+}
+
+#[test]
+fn silence_leaves_what_the_cache_is_to_keep() {
+    // One block of three is a third: 33 % of them is none.
+    for (percent, destaged) in [(33.0, 1), (34.0, 0)] {
+        let mut cfg = emptied("fixed");
+        cfg.slc_cache.set("idle_keep_percent", &Value::Float(percent)).unwrap();
+        let mut drive = Drive::new(&cfg).unwrap();
+        run(&mut drive, &[(0, write(0))]);
+        assert_eq!(drive.stats().ftl.slc_destaged, destaged, "{percent} %");
+        assert_eq!(drive.now(), SimTime(1_220_880 + destaged * DESTAGE), "{percent} %");
+    }
+}
+
+#[test]
+fn a_request_ends_the_silence() {
+    // Two of four blocks hold two pages each, and one page is copied at a time. The host reads 10 000 and 1 000 000
+    // after silence was felt, at 0:
+    // die  0 read 41 724 host 83 448 program 700 232 read 741 956 program 1 358 740 host 1 400 464 erase
+    // The block that was begun is finished. The host has its second page at 1 404 560; the next block begins another
+    // millisecond of silence later.
+    let mut cfg = emptied("fixed");
+    (cfg.geometry.wordlines_per_block, cfg.cleaning.copies_in_flight) = (2, 1);
+    cfg.slc_cache.set("blocks_per_lane", &Value::Integer(4)).unwrap();
+    let mut drive = Drive::new(&cfg).unwrap();
+    for page in 0..4 {
+        drive.submit(0, &write(page), SimTime(300_000 * page)).unwrap();
+    }
+    let felt = 900_000 + 220_880 + 1_000_000;
+    for after in [10_000, 1_000_000] {
+        drive.submit(0, &read(3), SimTime(felt + after)).unwrap();
+    }
+    for (after, destaged) in [(2_404_559, 1), (2_404_560, 2)] {
+        drive.advance_to(SimTime(felt + after));
+        assert_eq!(drive.stats().ftl.slc_destaged, destaged, "{after} ns after silence was felt");
+    }
+    drive.drain();
+    let ends: Vec<u64> = std::iter::from_fn(|| drive.pop_completion()).map(|c| c.completed.0).collect();
+    assert_eq!(ends[4..], [felt + 2 * READ_ONE_BIT + LINK_16K, felt + 1_404_560]);
 }
 
 #[test]
