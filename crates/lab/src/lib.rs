@@ -35,6 +35,7 @@ pub mod cache;
 mod caution;
 mod cells;
 pub mod characterize;
+mod cliff;
 mod collect;
 pub mod columns;
 mod compare;

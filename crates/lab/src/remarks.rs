@@ -4,8 +4,9 @@
 //!
 //! To add one, write a function below and name it in [`ALL`].
 
+use crate::cliff::Cliff;
 use crate::facts::Facts;
-use crate::number::{bytes, count, digits, duration, of_things, percent};
+use crate::number::{bytes, count, digits, duration, of_things, percent, si};
 use crate::precondition::Past;
 use crate::result::RunResult;
 use crate::spec::LoopMode;
@@ -28,6 +29,7 @@ const ALL: &[Find] = &[
     too_fast,
     too_close,
     no_reclaim_yet,
+    cliff,
     no_files,
     lost_with_others,
     exposed_for_long,
@@ -163,6 +165,20 @@ fn given_up(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
             count(pages)
         ))
     })
+}
+
+/// A run that fills an SLC cache is two: its means are those of neither. Jobs have pauses and rates of their own.
+fn cliff(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
+    let is_cached = facts.config.slc_blocks_per_lane() > 0;
+    let is_the_drives = result.verdict.is_throughput_the_drives() && result.jobs.is_empty();
+    let series = facts.series.filter(|_| is_cached && is_the_drives && result.takes_time())?;
+    let cliff = Cliff::find(series)?;
+    Some(Remark::caution(format!(
+        "the SLC cache was full after {}: writes at {} up to there, at {} from there on",
+        bytes(cliff.bytes as f64),
+        si(cliff.before, "B/s"),
+        si(cliff.after, "B/s")
+    )))
 }
 
 /// Versions are those of files, which only some workloads know.

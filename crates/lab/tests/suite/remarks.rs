@@ -4,6 +4,7 @@ use crate::common;
 
 use common::{closed, fresh_path, generator, open, run, small_drive, soaked, used};
 use lab::{Caution, LoopMode, Overwrite, Preconditioning, RunResult, RunSpec};
+use ssd::config::Table;
 use ssd::flash::op::Cause;
 use workload::{Prepared, Spec};
 
@@ -211,4 +212,26 @@ fn spare_room_that_is_spoken_for_is_told() {
         let net = result.preconditioning.spare.net.unwrap();
         assert_eq!((told, net < 0.01), (is_told, is_told), "{net}: {:?}", result.remarks);
     }
+}
+
+/// Half of what is written fits in the cache: by time that is a fraction of the run.
+#[test]
+fn a_full_slc_cache_is_told() {
+    let mut config = small_drive();
+    config.geometry.bits_per_cell = 4;
+    config.timing.t_program_us = vec![3_000.0];
+    config.slc_cache.select("adaptive").unwrap();
+    let spec = RunSpec { loop_mode: LoopMode::Closed { depth: 8 }, samples: 1_000, ..RunSpec::default() };
+    let is_told = |count: u32| {
+        let text =
+            format!("pattern = \"sequential\"\nread_percent = 0\nsize_bytes = 131_072\ncount = {count}");
+        let result = run(&config, &Spec::parse(&text).unwrap().prepare().unwrap(), &spec);
+        let told = result.remarks.iter().filter(|told| told.contains("SLC cache was full"));
+        (told.count() > 0, result.remarks)
+    };
+    let (whole, remarks) = is_told(1_000);
+    assert!(whole, "{remarks:?}");
+    // What fits is written at one speed.
+    let (part, remarks) = is_told(100);
+    assert!(!part, "{remarks:?}");
 }
