@@ -1,8 +1,6 @@
 //! Block traces of Linux as `blkparse` prints them, or as CSV with a header: one line per event, with process names.
 
-use super::events::{
-    Asked, NO_DATA, PASSED_THROUGH, Requests, bracketed, event_to_read, other, two_numbers,
-};
+use super::events::{Asked, NO_DATA, PASSED_THROUGH, Requests, bracketed, event_to_read, other, two_numbers};
 use super::fields::{Bad, Fields, Number, TimeScale, Units};
 use super::layout::{Layout, Use, Used, Word};
 use super::names::Names;
@@ -210,8 +208,11 @@ impl Blkparse {
             }
         }
         let range = self.units.range(sector, sectors)?;
-        let process =
-            if self.requests.event == b"C" { b"" } else { bracketed(&line[fields.position().min(line.len())..]) };
+        let process = if self.requests.event == b"C" {
+            b""
+        } else {
+            bracketed(&line[fields.position().min(line.len())..])
+        };
         self.requests.request(&Asked { time_ns, rwbs, device: (major, minor, device_at), range, process })
     }
 }

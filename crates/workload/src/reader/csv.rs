@@ -292,8 +292,7 @@ impl Csv {
             self.split(head.first()?).iter().position(|found| *found == name.as_bytes())
         };
         let Some(at) = by_number.or_else(by_name) else { return };
-        let words: Vec<&[u8]> =
-            head.iter().filter_map(|line| self.split(line).get(at).copied()).collect();
+        let words: Vec<&[u8]> = head.iter().filter_map(|line| self.split(line).get(at).copied()).collect();
         let is_mark = |byte: &u8| *byte == b'.' || *byte == b',' && self.separator == b';';
         let is_decimal =
             |word: &&[u8]| word.first().is_some_and(u8::is_ascii_digit) && word.iter().any(is_mark);

@@ -26,7 +26,8 @@ const NAMES: [(&[u8], &[u8]); 15] = [
     (b"block_rq_requeue", b"R"),
     (b"block_sleeprq", b"S"),
 ];
-const TIME_ALLOWED: &str = "a line of ftrace, trace-cmd or perf, with a time such as 1234.567890: and an event";
+const TIME_ALLOWED: &str =
+    "a line of ftrace, trace-cmd or perf, with a time such as 1234.567890: and an event";
 
 /// Reads lines such as `fio-901 [002] d..1. 12.000125: block_rq_issue: 8,0 WS 4096 () 2048 + 8 [fio]`.
 pub(crate) struct Ftrace {
@@ -80,7 +81,8 @@ impl Format for Ftrace {
         if letter != Some(self.requests.event) {
             return Ok(Row::Other(letter.and_then(called).unwrap_or("other events")));
         }
-        let time_ns = Fields::from(&line[..printed.time_end], b' ', printed.time_at).time("time", self.scale)?;
+        let time_ns =
+            Fields::from(&line[..printed.time_end], b' ', printed.time_at).time("time", self.scale)?;
         let mut fields = Fields::from(line, b' ', printed.fields_at);
         let device_at = fields.position();
         let (major, minor) = two_numbers(fields.word("device", "major,minor such as 8,16")?, device_at)?;

@@ -31,7 +31,8 @@ impl Format for OracleGeneral {
          and an object begins at the sector that its number says, as in block traces that were converted with sector \
          numbers (`address_unit`: another unit of the numbers). Numbers that are hashes lie beyond 256 PiB, and are \
          taken modulo that. The requests of each second are spread over it.";
-    const SOURCE: &'static str = "libCacheSim: traceReader/customizedReader/oracle/oracleGeneralBin.h, FAQ.md";
+    const SOURCE: &'static str =
+        "libCacheSim: traceReader/customizedReader/oracle/oracleGeneralBin.h, FAQ.md";
     const COLUMNS: &'static [Column] = &[
         Column { name: "clock_time", unit: "4 bytes: s", used_for: "arrival" },
         Column { name: "obj_id", unit: "8 bytes: 512-byte sectors", used_for: "address" },
@@ -84,7 +85,8 @@ impl Format for OracleGeneral {
 #[inline]
 fn is_record(record: &[u8]) -> bool {
     let next = Little.u64(record, NEXT_AT);
-    record.len() == RECORD_BYTES && (next == u64::MAX || next == i64::MAX as u64 || (1..REQUESTS_MAX).contains(&next))
+    record.len() == RECORD_BYTES
+        && (next == u64::MAX || next == i64::MAX as u64 || (1..REQUESTS_MAX).contains(&next))
 }
 
 fn time(record: &[u8]) -> Option<u64> {

@@ -85,8 +85,7 @@ impl Format for Procmon {
         match USED.iter().find(|used| !self.columns.contains(used)) {
             None => Ok(true),
             Some(&(column, _)) => {
-                let allowed =
-                    "a header with Time of Day, Process Name, Operation, Path, Result and Detail";
+                let allowed = "a header with Time of Day, Process Name, Operation, Path, Result and Detail";
                 Err(Bad { reason: BadReason::BadHeader, column, allowed, at: 0 })
             }
         }
@@ -127,13 +126,16 @@ impl Format for Procmon {
         let range = self.units.range(offset, length)?;
         let file = self.files.id(path);
         let allowed = "one of at most 65536 files";
-        let device = u16::try_from(file.wrapping_sub(1))
-            .map_err(|_| Bad { reason: BadReason::TooLarge, column: "Path", allowed, at: detail.1 })?;
+        let device = u16::try_from(file.wrapping_sub(1)).map_err(|_| Bad {
+            reason: BadReason::TooLarge,
+            column: "Path",
+            allowed,
+            at: detail.1,
+        })?;
         // From one midnight to the next.
         self.days += u64::from(of_day_ns + HALF_DAY_NS < self.latest_ns);
         self.latest_ns = of_day_ns;
-        let hints =
-            Hints { file, process: self.processes.id(process), stream: device, ..Hints::default() };
+        let hints = Hints { file, process: self.processes.id(process), stream: device, ..Hints::default() };
         let time_ns = (self.days + 1).saturating_mul(DAY_NS).saturating_add(of_day_ns);
         Ok(Row::Request(Raw { hints, ..Raw::new(time_ns, op, device, range) }))
     }
@@ -185,6 +187,7 @@ fn named(name: &'static str, detail: &[u8], at: usize) -> Result<Number, Bad> {
     if digits.peek().is_none() || rest[..end].iter().any(u8::is_ascii_alphabetic) {
         return Err(bad(BadReason::NotANumber));
     }
-    let value = digits.try_fold(0u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
+    let value =
+        digits.try_fold(0u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
     Ok(Number { value: value.ok_or_else(|| bad(BadReason::TooLarge))?, column, at })
 }

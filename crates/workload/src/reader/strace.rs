@@ -51,7 +51,8 @@ impl Format for Strace {
         Column { name: "offset", unit: "bytes", used_for: "address" },
         Column { name: "result", unit: "bytes", used_for: "length" },
     ];
-    const SAMPLE: &'static [u8] = b"1523  1795910857.233874 openat(AT_FDCWD</db>, \"a\", O_RDWR) = 3</db/a>\n\
+    const SAMPLE: &'static [u8] =
+        b"1523  1795910857.233874 openat(AT_FDCWD</db>, \"a\", O_RDWR) = 3</db/a>\n\
           1523  1795910857.233906 pwrite64(3</db/a>, \"abc\"..., 4096, 8192) = 4096\n\
           1523  1795910857.234110 pread64(3</db/a>, \"abc\"..., 512, 8192) = 512\n";
     const SEPARATOR: u8 = b' ';
@@ -142,7 +143,11 @@ impl Strace {
         let name = name(call).ok_or_else(|| bad(BadReason::UnknownOperation, "call", allowed))?;
         let Some(&(_, op, from_last)) = CALLS.iter().find(|(known, ..)| *known == name) else {
             let is_placed = !WITHOUT_OFFSET.contains(&name);
-            return Ok(Row::Other(if is_placed { OTHER_CALLS } else { "calls that do not say where in the file" }));
+            return Ok(Row::Other(if is_placed {
+                OTHER_CALLS
+            } else {
+                "calls that do not say where in the file"
+            }));
         };
         let (arguments, result) = split(&call[name.len() + 1..])
             .ok_or_else(|| bad(BadReason::MissingColumn, "result", "a result, such as ) = 4096"))?;
@@ -150,7 +155,8 @@ impl Strace {
             return Ok(Row::Other("calls that failed"));
         }
         let file = file(arguments);
-        let file = file.ok_or_else(|| bad(BadReason::MissingColumn, "file", "3</a>, as strace -y prints it"))?;
+        let file =
+            file.ok_or_else(|| bad(BadReason::MissingColumn, "file", "3</a>, as strace -y prints it"))?;
         if name == b"fallocate" && memchr::memmem::find(arguments, b"PUNCH_HOLE").is_none() {
             return Ok(Row::Other(OTHER_CALLS));
         }
@@ -164,7 +170,8 @@ impl Strace {
             OpCode::Flush => (0, 0),
             OpCode::Trim => (last(from_last).ok_or_else(missing)?, last(0).ok_or_else(missing)?),
             _ => {
-                let bytes = Fields::new(result, b' ').number("result").map_err(|found| Bad { at, ..found })?;
+                let bytes =
+                    Fields::new(result, b' ').number("result").map_err(|found| Bad { at, ..found })?;
                 (last(from_last).ok_or_else(missing)?, bytes)
             }
         };
