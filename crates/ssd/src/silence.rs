@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Silence {
     /// The host has been silent since then.
     since: SimTime,
-    /// For each [`IdleWork`]: the host has been silent for so long.
-    felt: [bool; IdleWork::ALL.len()],
+    /// For each [`IdleWork`] a bit: the host has been silent for so long.
+    felt: u8,
 }
 
 /// The timer of work that begins when the host is silent.
@@ -30,17 +30,18 @@ impl Silence {
     /// Whether it has lasted long enough for some work.
     #[inline]
     pub fn is_felt(&self) -> bool {
-        self.felt != [false; IdleWork::ALL.len()]
+        self.felt != 0
     }
 
     /// The host says something.
     #[inline]
     pub fn end(&mut self, ftl: &mut Ftl, flash: &mut Flash) {
         for work in IdleWork::ALL {
-            if std::mem::take(&mut self.felt[work as usize]) {
+            if self.felt >> work as u8 & 1 == 1 {
                 ftl.set_idle(flash, work, false);
             }
         }
+        self.felt = 0;
     }
 
     /// The host waits for nothing any more, and has said nothing yet. Where time passes checks are scheduled.
@@ -71,12 +72,12 @@ impl Silence {
         if due > now {
             return events.set(timer, due);
         }
-        self.felt[work as usize] = true;
+        self.felt |= 1 << work as u8;
         ftl.set_idle(flash, work, true);
     }
 
     /// Of a restored drive: it began before now.
     pub fn restored(&self, now: SimTime) -> Verdict {
-        ensure(self.since <= now, "the drive's time")
+        ensure(self.since <= now && self.felt >> IdleWork::ALL.len() == 0, "the drive's silence")
     }
 }

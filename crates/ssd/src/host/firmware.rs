@@ -1,14 +1,14 @@
 //! How long the controller's processor works on each command before it fetches the next.
 
-use super::space::Space;
 use crate::sections;
-use crate::signals::{Command, OpCode};
 use crate::units::SimDuration;
+use core::ops::Range;
 
 /// Its times, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Firmware {
-    command: u64,
+    /// For each command but a trim.
+    pub command: u64,
     trim: u64,
     trimmed_unit: u64,
 }
@@ -19,16 +19,8 @@ impl Firmware {
         Firmware { command, trim, trimmed_unit: u64::from(cfg.t_trim_unit_ns) }
     }
 
-    /// The time for a command.
-    #[inline]
-    pub fn time_for(&self, command: &Command, space: Space) -> u64 {
-        if command.op == OpCode::Trim { self.time_for_trim(command, space) } else { self.command }
-    }
-
-    /// One that is refused takes no longer than any other command.
-    #[cold]
-    fn time_for_trim(&self, command: &Command, space: Space) -> u64 {
-        let Some(units) = space.touched(command) else { return self.command };
-        self.command + self.trim + units.len() as u64 * self.trimmed_unit
+    /// The time for a trim of these units. One that is refused takes no longer than any other command.
+    pub fn time_for_trim(&self, units: Option<Range<u32>>) -> u64 {
+        units.map_or(self.command, |units| self.command + self.trim + units.len() as u64 * self.trimmed_unit)
     }
 }

@@ -259,10 +259,12 @@ impl Host {
     fn fetch(&mut self, b: &mut Below<'_>) {
         while self.queues.may_fetch() {
             let Some(id) = self.queues.next(&self.commands.table) else { continue };
-            let space = self.space();
             let entry = self.commands.table.get_mut(id);
             entry.book(Part::Submission, b.now);
-            let ns = self.firmware.time_for(&entry.command, space);
+            let ns = match entry.command.op {
+                OpCode::Trim => self.time_for_trim(id),
+                _ => self.firmware.command,
+            };
             if ns > 0 && b.timed {
                 self.queues.fetching = true;
                 b.schedule(ns, EventKind::Fetched, id.0);
@@ -270,6 +272,12 @@ impl Host {
                 self.execute(id, b);
             }
         }
+    }
+
+    /// How long the firmware deals with a trim.
+    #[cold]
+    fn time_for_trim(&self, id: CommandId) -> u64 {
+        self.firmware.time_for_trim(self.space().touched(&self.commands.table.get(id).command))
     }
 
     /// The firmware has dealt with a command: its work begins, and the next is fetched.
