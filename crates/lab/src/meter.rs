@@ -39,12 +39,6 @@ pub(crate) struct Kind {
     pub bytes: u64,
     pub min: u64,
     pub max: u64,
-    /// Of these, those that begin or end within a mapping unit.
-    pub in_part: u64,
-    /// Sectors of a mapping unit.
-    unit_sectors: u64,
-    /// Bits of a sector's number that tell its place in its unit; all, where that is no power of two.
-    within_unit: u64,
     /// By steps of latency: what went where.
     alike: Box<[Alike]>,
     /// What was carried over from there.
@@ -68,25 +62,14 @@ struct Sums<T> {
 }
 
 impl Kind {
-    fn new(unit_sectors: u64) -> Self {
+    fn new() -> Self {
         let (latencies, alike) = (histogram(), vec![Alike::default(); STEPS].into());
-        Kind {
-            latencies,
-            count: 0,
-            bytes: 0,
-            min: u64::MAX,
-            max: 0,
-            in_part: 0,
-            unit_sectors,
-            within_unit: if unit_sectors.is_power_of_two() { unit_sectors - 1 } else { u64::MAX },
-            alike,
-            carried: Sums::default(),
-        }
+        Kind { latencies, count: 0, bytes: 0, min: u64::MAX, max: 0, alike, carried: Sums::default() }
     }
 
     fn clear(&mut self) {
         self.latencies.reset();
-        (self.count, self.bytes, self.min, self.max, self.in_part) = (0, 0, u64::MAX, 0, 0);
+        (self.count, self.bytes, self.min, self.max) = (0, 0, u64::MAX, 0);
         self.alike.fill(Alike::default());
         self.carried = Sums::default();
     }
@@ -96,10 +79,6 @@ impl Kind {
         self.latencies.saturating_record(latency);
         self.count += 1;
         self.bytes += u64::from(completion.sectors) * SECTOR_BYTES;
-        let ends = completion.lba.0 | u64::from(completion.sectors);
-        if ends & self.within_unit != 0 {
-            self.count_in_part(completion);
-        }
         self.min = self.min.min(latency);
         self.max = self.max.max(latency);
         if self.alike[step].sums.latency.checked_add(latency).is_none() {
@@ -112,12 +91,6 @@ impl Kind {
         for (sum, ns) in sums.parts.iter_mut().zip(completion.breakdown.ns) {
             *sum = sum.wrapping_add(ns);
         }
-    }
-
-    #[cold]
-    fn count_in_part(&mut self, completion: &Completion) {
-        let bounds = [completion.lba.0, completion.lba.0 + u64::from(completion.sectors)];
-        self.in_part += u64::from(bounds.iter().any(|at| !at.is_multiple_of(self.unit_sectors)));
     }
 
     #[cold]
@@ -224,6 +197,11 @@ pub(crate) struct Meter {
     pub failed: BTreeMap<&'static str, u64>,
     /// Such requests by kind.
     failed_kinds: [u64; KINDS.len()],
+    /// Successful writes that begin or end within a mapping unit.
+    pub writes_in_part: u64,
+    unit_sectors: u64,
+    /// Bits of a sector's number that tell its place in its unit; all, where that is no power of two.
+    within_unit: u64,
     /// Bytes of writes that completed before the measurement.
     pub bytes_before: u64,
     /// When the measurement began.
@@ -242,7 +220,7 @@ const NO_ARRIVALS: (SimTime, SimTime) = (SimTime(u64::MAX), SimTime::ZERO);
 impl Meter {
     /// Nothing yet, of a drive whose mapping units have so many sectors.
     pub fn new(since: SimTime, unit_sectors: u64) -> Self {
-        let kinds = std::array::from_fn(|_| Kind::new(unit_sectors));
+        let kinds = std::array::from_fn(|_| Kind::new());
         let (failed, failed_kinds) = (BTreeMap::new(), [0; KINDS.len()]);
         Meter {
             kinds,
@@ -250,6 +228,9 @@ impl Meter {
             tells_classes: false,
             failed,
             failed_kinds,
+            writes_in_part: 0,
+            unit_sectors,
+            within_unit: if unit_sectors.is_power_of_two() { unit_sectors - 1 } else { u64::MAX },
             bytes_before: 0,
             since,
             until: since,
@@ -272,6 +253,7 @@ impl Meter {
         self.tells_classes = false;
         self.failed.clear();
         self.failed_kinds = [0; KINDS.len()];
+        self.writes_in_part = 0;
         (self.since, self.until, self.arrivals) = (since, since, NO_ARRIVALS);
         self.windows.restart(since);
     }
@@ -289,10 +271,20 @@ impl Meter {
             if self.tells_classes || completion.priority != Priority::Medium {
                 self.record_class(completion);
             }
+            if (completion.lba.0 | u64::from(completion.sectors)) & self.within_unit != 0 {
+                self.count_in_part(completion);
+            }
             self.kinds[completion.op as usize].record(completion, latency, step);
         } else {
             self.record_failed(completion);
         }
+    }
+
+    #[cold]
+    fn count_in_part(&mut self, completion: &Completion) {
+        let bounds = [completion.lba.0, completion.lba.0 + u64::from(completion.sectors)];
+        let is_in_part = bounds.iter().any(|at| !at.is_multiple_of(self.unit_sectors));
+        self.writes_in_part += u64::from(is_in_part && completion.op == OpCode::Write);
     }
 
     #[cold]

@@ -67,14 +67,14 @@ fn unwritten_reads(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
 
 /// What covers a unit in part is completed with what was there before, which is read for it.
 fn parts_of_units(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
-    let writes = facts.meter.kind(OpCode::Write);
-    let (in_part, read) = (writes.in_part, result.flash.reads[Cause::Merge]);
-    if read == 0 || PART_WRITES_MIN * in_part < writes.count {
+    let (in_part, writes) = (facts.meter.writes_in_part, facts.meter.kind(OpCode::Write).count);
+    let read = result.flash.reads[Cause::Merge];
+    if read == 0 || PART_WRITES_MIN * in_part < writes {
         return None;
     }
-    let which = match in_part == writes.count {
+    let which = match in_part == writes {
         true => "all writes".to_owned(),
-        false => format!("{} of {}", count(in_part), of_things(writes.count, "write")),
+        false => format!("{} of {}", count(in_part), of_things(writes, "write")),
     };
     let (unit, read) = (bytes(f64::from(facts.config.unit_bytes())), of_things(read, "page"));
     let text = format!("{which} cover parts of {unit} units: {read} were read for the rest of them");

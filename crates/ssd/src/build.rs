@@ -15,6 +15,7 @@ use crate::host::Host;
 use crate::nand::Chip;
 use crate::nand::order::PageOrder;
 use crate::silence::Silence;
+use crate::timers::Timer;
 use crate::units::SimTime;
 
 /// The factory may have marked more blocks bad than its rate lets expect: do those left hold the data?
@@ -105,8 +106,8 @@ impl State {
         let mut flash = Flash::new(cfg, (read_voltage, &cfg.preemption), ftl.with_copies(chip), room);
         ftl.tell_wear(&mut flash);
         given.take_over(&mut ftl);
-        let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 9;
-        let pending = pending + g.dies() as usize * flash.void_events_at_most() + flash.more_senses_at_most();
+        let pending = (2 * g.dies() + g.channels) as usize + 2 * commands + 5 + Timer::ALL.len();
+        let pending = pending + flash.more_events_at_most();
         Ok(State {
             host,
             ftl,

@@ -153,9 +153,16 @@ impl Dies {
         chip.note_suspends(block, stops.at_once.iter().sum());
     }
 
-    /// Ends of array work that were announced for each die, are void, and lie ahead: as many as there can be stops in
-    /// the time of the longest operation, twice where a stop was put forward.
-    pub fn void_events_at_most(&self) -> usize {
+    /// Ends of array work that lie ahead beside one of each die: those that are void, and those of planes that read on
+    /// their own.
+    pub fn more_events_at_most(&self) -> usize {
+        let void = self.void_events_at_most();
+        self.all.iter().map(|die| void + die.planes.reads.len().saturating_sub(1)).sum()
+    }
+
+    /// Ends that were announced for each die, and are void: as many as there can be stops in the time of the longest
+    /// operation, twice where a stop was put forward.
+    fn void_events_at_most(&self) -> usize {
         if !self.rules.preempts {
             return 0;
         }

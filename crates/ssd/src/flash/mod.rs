@@ -199,14 +199,9 @@ impl Flash {
         self.sources.note(id, from, &self.chip);
     }
 
-    /// Ends of array work that were announced for each die, are void, and lie ahead.
-    pub(crate) fn void_events_at_most(&self) -> usize {
-        self.dies.void_events_at_most()
-    }
-
-    /// Ends of sensing that lie ahead beside the first of each die.
-    pub(crate) fn more_senses_at_most(&self) -> usize {
-        self.dies.all.iter().map(|die| die.planes.reads.len().saturating_sub(1)).sum()
+    /// Ends of array work that lie ahead beside one of each die.
+    pub(crate) fn more_events_at_most(&self) -> usize {
+        self.dies.more_events_at_most()
     }
 
     /// What the arrays of the dies do to the chips, what is suspended included (slow).

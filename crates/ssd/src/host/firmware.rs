@@ -1,8 +1,9 @@
 //! How long the controller's processor works on each command before it fetches the next.
 
+use super::space::Space;
 use crate::sections;
+use crate::signals::Command;
 use crate::units::SimDuration;
-use core::ops::Range;
 
 /// Its times, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,8 +20,11 @@ impl Firmware {
         Firmware { command, trim, trimmed_unit: u64::from(cfg.t_trim_unit_ns) }
     }
 
-    /// The time for a trim of these units. One that is refused takes no longer than any other command.
-    pub fn time_for_trim(&self, units: Option<Range<u32>>) -> u64 {
+    /// The time for a trim. One that is refused takes no longer than any other command.
+    #[cold]
+    #[inline(never)]
+    pub fn time_for_trim(&self, command: &Command, space: Space) -> u64 {
+        let units = space.touched(command);
         units.map_or(self.command, |units| self.command + self.trim + units.len() as u64 * self.trimmed_unit)
     }
 }

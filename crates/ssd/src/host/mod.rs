@@ -262,7 +262,10 @@ impl Host {
             let entry = self.commands.table.get_mut(id);
             entry.book(Part::Submission, b.now);
             let ns = match entry.command.op {
-                OpCode::Trim => self.time_for_trim(id),
+                OpCode::Trim => {
+                    let command = entry.command;
+                    self.firmware.time_for_trim(&command, self.space())
+                }
                 _ => self.firmware.command,
             };
             if ns > 0 && b.timed {
@@ -272,12 +275,6 @@ impl Host {
                 self.execute(id, b);
             }
         }
-    }
-
-    /// How long the firmware deals with a trim.
-    #[cold]
-    fn time_for_trim(&self, id: CommandId) -> u64 {
-        self.firmware.time_for_trim(self.space().touched(&self.commands.table.get(id).command))
     }
 
     /// The firmware has dealt with a command: its work begins, and the next is fetched.

@@ -9,7 +9,7 @@ use crate::record::{SECTOR_BYTES, SECTORS_MAX};
 use crate::remark::{Kind, Remark};
 use crate::shape::SIZE_BYTES_MAX;
 use ssd::rng::mix;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -288,28 +288,17 @@ impl JobFile {
         );
         let devices = self.devices();
         if devices.len() > 1 {
-            remarks.push(
-                Remark::caution(format!(
-                    "{} devices are one drive here, whose addresses they share: {}",
-                    devices.len(),
-                    devices.join(", ")
-                ))
-                .advising("run the jobs of each from a file of their own"),
-            );
+            let names = Vec::from_iter(devices).join(", ");
+            let text = format!("devices are one drive here, whose addresses they share: {names}");
+            remarks.push(Remark::caution(text).advising("run the jobs of each from a file of their own"));
         }
         self.remarks = remarks;
     }
 
-    /// Devices that jobs name, each once, in the order in which they do.
-    fn devices(&self) -> Vec<String> {
-        let mut devices = Vec::new();
+    /// Devices that jobs name, each once.
+    fn devices(&self) -> BTreeSet<String> {
         let named = self.jobs.iter().filter_map(|job| job.filename.as_deref()).flat_map(split_names);
-        for name in named.filter(|name| is_device(name)) {
-            if !devices.contains(&name) {
-                devices.push(name);
-            }
-        }
-        devices
+        named.filter(|name| is_device(name)).collect()
     }
 }
 

@@ -72,7 +72,7 @@ fn devices_that_share_a_drive_are_told() {
         let found = file.remarks().iter().find(|remark| remark.text.contains("are one drive"));
         found.map(|remark| (remark.matters, remark.text.clone()))
     };
-    let text = "2 devices are one drive here, whose addresses they share: /dev/nvme0n1, /dev/sdb".to_owned();
+    let text = "devices are one drive here, whose addresses they share: /dev/nvme0n1, /dev/sdb".to_owned();
     let two =
         told("[log]\nfilename=/dev/nvme0n1\n[data]\nfilename=/dev/sdb\n[more]\nfilename=/dev/nvme0n1\n");
     assert_eq!(two, Some((true, text.clone())));
