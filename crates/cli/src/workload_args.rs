@@ -95,6 +95,11 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "X")]
     pub speed_up: Option<String>,
 
+    /// Whether the devices of a trace or a fio job file are one drive, together, or each is a drive with a result of
+    /// its own [default: each for jobs on several /dev/..., together for traces]
+    #[arg(long, value_name = "HOW")]
+    pub drives: Option<String>,
+
     /// How addresses map to the drive: compact, wrap or as_is [default: wrap; compact on a drive sized for the
     /// trace]
     #[arg(long, value_name = "POLICY")]
@@ -222,6 +227,7 @@ impl ReplayArgs {
         set(spec, "--copies", "copies", self.copies.as_deref())?;
         // As text, so that 3/2 is a fraction and 2.5 stays exact.
         set(spec, "--speed-up", "speed_up", quoted(&self.speed_up).as_deref())?;
+        set(spec, "--drives", "drives", self.drives.as_deref())?;
         set(spec, "--address", "address", self.address.as_deref())
     }
 }

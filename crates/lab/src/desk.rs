@@ -23,7 +23,7 @@ const EVENTS_AT_ONCE: u32 = 1 << 14;
 /// The same where the drive is looked at in intervals: what happens between the end of one and the look counts to it.
 const EVENTS_OF_A_LOOK: u32 = 1 << 6;
 /// Events that what is under way may take to its end after somebody has asked: some tenths of a second.
-const PATIENCE: u32 = 1 << 18;
+pub(crate) const PATIENCE: u32 = 1 << 18;
 
 /// Bits of a command's tag that hold a mark of the loop's.
 pub(crate) const MARK_BITS: u32 = 16;

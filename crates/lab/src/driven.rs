@@ -1,9 +1,10 @@
-//! The loop between a workload of jobs and a drive: each job sends when it may, and is told what has completed.
+//! The loop between a workload of jobs and its drives: each job sends when it may, and is told what has completed.
+//! Several drives share one clock: the next event is that of whichever comes first.
 //!
 //! Nothing here allocates or grows with the number of requests: what finds all queues full is held, and no job sends
 //! more than its depth.
 
-use crate::desk::{Counted, Desk, LentDesk, MARK_BITS, mark_of};
+use crate::desk::{Counted, Desk, LentDesk, MARK_BITS, PATIENCE, mark_of};
 use crate::error::Failure;
 use crate::jobs::Jobs;
 use crate::phase::Progress;
@@ -13,108 +14,56 @@ use ssd::{Drive, DriveConfig, SimTime};
 use std::collections::VecDeque;
 use workload::{Driven, FilesAtStart, Poll, Request};
 
-/// A run of jobs in progress.
-pub(crate) struct DrivenSession<'a> {
+/// Never.
+const NEVER: SimTime = SimTime(u64::MAX);
+
+/// One of the drives.
+struct Post<'a> {
     desk: LentDesk<'a>,
-    driven: &'a mut dyn Driven,
     jobs: Jobs,
     /// Requests that found all queues full, in order.
     held: VecDeque<(u32, Request)>,
     /// Where the next request is tried first.
     queue: usize,
+}
+
+/// A run of jobs in progress.
+pub(crate) struct DrivenSession<'a> {
+    posts: Vec<Post<'a>>,
+    driven: &'a mut dyn Driven,
+    /// Jobs on all drives together, if there are several.
+    of_all: Option<Jobs>,
     /// Requests that may still be taken.
     left: u64,
     /// The end of the jobs' warm-up, if it has not come.
     warm_up_end: Option<SimTime>,
     /// Requests of the warm-up that the run itself asks for.
     warm_up: u64,
+    /// Of several drives: the warm-up has not ended.
+    is_cold: bool,
+    /// Of several drives: the time. Those that have nothing to do are not asked to look at it.
+    clock: SimTime,
+    /// Of several drives: events that are still waited for once the run has ended.
+    patience: u32,
 }
 
-impl<'a> DrivenSession<'a> {
-    /// Opens the request log.
-    pub fn new(
-        drive: &'a mut Drive,
-        config: &DriveConfig,
-        driven: &'a mut dyn Driven,
-        spec: &RunSpec,
-        progress: &'a mut dyn FnMut(Progress),
-    ) -> Result<Self, Failure> {
-        let jobs = Jobs::new(driven, spec.tells_fio);
-        assert!(driven.marks() <= 1 << MARK_BITS, "more lanes than a tag can name");
-        let total = spec.total(driven.requests_at_most());
-        let mut desk = Desk::open(drive, config, spec, (total, &FilesAtStart::default()), progress)
-            .map_err(|(failure, _)| failure)?;
-        desk.set_members(&driven.members());
-        let warm_up_end = driven.warm_up_ns().map(|ns| desk.at(ns));
-        if warm_up_end.is_some() {
-            desk.books.warm_up = u64::MAX;
-        }
-        Ok(DrivenSession {
-            held: VecDeque::with_capacity(driven.depth().min(1 << 20) as usize),
-            desk,
-            driven,
-            jobs,
-            queue: 0,
-            left: spec.requests.unwrap_or(u64::MAX),
-            warm_up_end,
-            warm_up: spec.warm_up,
-        })
-    }
+/// A drive for a session, and who is told how far it is.
+pub(crate) type AtPost<'a> = (&'a mut Drive, &'a mut dyn FnMut(Progress));
 
-    /// Runs to the end of all jobs.
-    pub fn run(&mut self) -> Result<(), Failure> {
-        loop {
-            self.send_held();
-            let until = self.take_requests();
-            if !self.desk.is_waiting() && until.is_none() {
-                break;
-            }
-            if !self.go_on(until.unwrap_or(SimTime(u64::MAX)))? {
-                break;
-            }
-        }
-        self.desk.ended.take().map_or(Ok(()), Err)
-    }
-
-    /// Closes the log and gives back what was counted.
-    pub fn finish(self, failure: &mut Option<Failure>) -> (Counted, Vec<JobResult>) {
-        let results = self.jobs.results(self.driven, self.desk.start);
-        (self.desk.finish(failure).0, results)
-    }
-
-    /// Takes all requests that jobs send now; when there will be more, if that is known. `None` if nothing comes by
-    /// itself any more.
+impl Post<'_> {
     #[inline]
-    fn take_requests(&mut self) -> Option<SimTime> {
-        while self.left > 0 && !self.desk.is_over() {
-            let now = self.desk.drive.now().since(self.desk.start);
-            match self.driven.poll(now) {
-                Ok(Poll::Request { lane, request }) => {
-                    self.left -= 1;
-                    self.desk.books.served.generated += 1;
-                    self.send(lane, request);
-                }
-                Ok(Poll::Until(ns)) => return Some(self.desk.at(ns)),
-                Ok(Poll::Waiting) => return Some(SimTime(u64::MAX)),
-                Ok(Poll::End) => return None,
-                Err(error) => self.desk.ended = Some(Failure::Workload(error)),
-            }
-        }
-        None
-    }
-
-    #[inline]
-    fn send(&mut self, lane: u32, request: Request) {
-        if !self.held.is_empty() || !self.submit(lane, &request) {
+    fn send(&mut self, driven: &dyn Driven, lane: u32, request: Request, now: SimTime) {
+        self.desk.books.served.generated += 1;
+        if !self.held.is_empty() || !self.submit(driven, lane, &request, now) {
             self.held.push_back((lane, request));
         }
     }
 
     /// Sends what was held, as far as there is room.
     #[inline]
-    fn send_held(&mut self) {
+    fn send_held(&mut self, driven: &dyn Driven, now: SimTime) {
         while let Some(&(lane, request)) = self.held.front() {
-            if !self.submit(lane, &request) {
+            if !self.submit(driven, lane, &request, now) {
                 return;
             }
             self.held.pop_front();
@@ -123,60 +72,251 @@ impl<'a> DrivenSession<'a> {
 
     /// Hands a request to the next queue that has room; false if none has. The tag of its command tells the lane.
     #[inline]
-    fn submit(&mut self, lane: u32, request: &Request) -> bool {
+    fn submit(&mut self, driven: &dyn Driven, lane: u32, request: &Request, now: SimTime) -> bool {
         let Some(queue) = self.desk.free_queue(self.queue) else { return false };
         self.queue = (queue + 1) % self.desk.drive.queues();
-        let (arrival, now) = (self.desk.at(request.arrival_ns), self.desk.drive.now());
-        let tag = self.desk.tag(self.driven.member(), u64::from(lane), now);
+        let arrival = self.desk.at(request.arrival_ns);
+        let tag = self.desk.tag(driven.member(), u64::from(lane), now);
         self.desk.submit(queue, request, tag, arrival, now);
         true
+    }
+
+    /// Lets the next event happen. What completes by it is told before others of its time happen.
+    fn step(&mut self) {
+        self.desk.drive.advance_to_completion_within(&mut 1);
+    }
+
+    /// Lets time pass, if it has not.
+    fn pass_to(&mut self, time: SimTime) {
+        if self.desk.drive.now() < time {
+            self.desk.drive.advance_to(time);
+        }
+    }
+
+    /// The measurement begins.
+    fn begin_measurement(&mut self) {
+        let now = self.desk.drive.now();
+        self.desk.books.meter.restart(now);
+        self.desk.begin_measurement();
+    }
+}
+
+impl<'a> DrivenSession<'a> {
+    /// Opens the request log. The drives are alike, have one past, and are in the order of the workload's
+    /// ([`Driven::drives`]).
+    pub fn new(
+        drives: Vec<AtPost<'a>>,
+        config: &DriveConfig,
+        driven: &'a mut dyn Driven,
+        spec: &RunSpec,
+    ) -> Result<Self, Failure> {
+        assert!(driven.marks() <= 1 << MARK_BITS, "more lanes than a tag can name");
+        assert_eq!(driven.drives().len().max(1), drives.len(), "a drive for each name");
+        let total = spec.total(driven.requests_at_most());
+        let are_several = drives.len() > 1;
+        let mut posts = Vec::with_capacity(drives.len());
+        for (drive, progress) in drives {
+            let mut desk = Desk::open(drive, config, spec, (total, &FilesAtStart::default()), progress)
+                .map_err(|(failure, _)| failure)?;
+            desk.set_members(&driven.members());
+            let held = VecDeque::with_capacity(driven.depth().min(1 << 20) as usize);
+            posts.push(Post { desk, jobs: Jobs::new(driven, spec.tells_fio), held, queue: 0 });
+        }
+        let start = posts[0].desk.start;
+        assert!(posts.iter().all(|post| post.desk.start == start), "drives with one past begin at one time");
+        let warm_up_end = driven.warm_up_ns().map(|ns| posts[0].desk.at(ns));
+        let is_cold = are_several && (warm_up_end.is_some() || spec.warm_up > 0);
+        if warm_up_end.is_some() || is_cold {
+            posts.iter_mut().for_each(|post| post.desk.books.warm_up = u64::MAX);
+        }
+        Ok(DrivenSession {
+            posts,
+            of_all: are_several.then(|| Jobs::new(driven, false)),
+            driven,
+            left: spec.requests.unwrap_or(u64::MAX),
+            warm_up_end,
+            warm_up: spec.warm_up,
+            is_cold,
+            clock: start,
+            patience: PATIENCE,
+        })
+    }
+
+    /// Runs to the end of all jobs.
+    pub fn run(&mut self) -> Result<(), Failure> {
+        loop {
+            let (driven, now) = (&*self.driven, self.now());
+            self.posts.iter_mut().for_each(|post| post.send_held(driven, now));
+            let until = self.take_requests();
+            if until.is_none() && !self.posts.iter().any(|post| post.desk.is_waiting()) {
+                break;
+            }
+            if !self.go_on(until.unwrap_or(NEVER))? {
+                break;
+            }
+        }
+        let ended = self.posts.iter_mut().find_map(|post| post.desk.ended.take());
+        ended.map_or(Ok(()), Err)
+    }
+
+    /// Closes the log and gives back what was counted, drive by drive, and what jobs got of all together where there
+    /// are several.
+    pub fn finish(self, failure: &mut Option<Failure>) -> (Vec<(Counted, Vec<JobResult>)>, Vec<JobResult>) {
+        let start = self.posts[0].desk.start;
+        let driven = &*self.driven;
+        let of_all = self.of_all.map_or(Vec::new(), |jobs| jobs.results(driven, start, |_| true));
+        let of_drive = |(number, post): (usize, Post)| {
+            let jobs = post.jobs.results(driven, start, |lane| driven.is_on(lane, number as u16));
+            (post.desk.finish(failure).0, jobs)
+        };
+        (self.posts.into_iter().enumerate().map(of_drive).collect(), of_all)
+    }
+
+    /// The drive that the last request goes to.
+    #[inline]
+    fn post_of_last(&self) -> usize {
+        if self.posts.len() == 1 { 0 } else { usize::from(self.driven.drive()) }
+    }
+
+    /// The time.
+    #[inline]
+    fn now(&self) -> SimTime {
+        if let [post] = &self.posts[..] { post.desk.drive.now() } else { self.clock }
+    }
+
+    /// Takes all requests that jobs send now; when there will be more, if that is known. `None` if nothing comes by
+    /// itself any more.
+    #[inline]
+    fn take_requests(&mut self) -> Option<SimTime> {
+        while self.left > 0 && !self.posts.iter_mut().any(|post| post.desk.is_over()) {
+            let now = self.now();
+            match self.driven.poll(now.since(self.posts[0].desk.start)) {
+                Ok(Poll::Request { lane, request }) => {
+                    self.left -= 1;
+                    let number = self.post_of_last();
+                    self.posts[number].send(&*self.driven, lane, request, now);
+                }
+                Ok(Poll::Until(ns)) => return Some(self.posts[0].desk.at(ns)),
+                Ok(Poll::Waiting) => return Some(NEVER),
+                Ok(Poll::End) => return None,
+                Err(error) => self.posts[0].desk.ended = Some(Failure::Workload(error)),
+            }
+        }
+        None
     }
 
     /// Lets time pass to the next completion, or to `until`. False if what is under way is not waited for.
     #[inline]
     fn go_on(&mut self, until: SimTime) -> Result<bool, Failure> {
-        if until.0 == u64::MAX && self.warm_up_end.is_none() || self.desk.ended.is_some() {
-            let goes_on = self.desk.advance()?;
-            while self.take_completion() {}
+        if let [post] = &mut self.posts[..]
+            && (until == NEVER && self.warm_up_end.is_none() || post.desk.ended.is_some())
+        {
+            let goes_on = post.desk.advance()?;
+            self.take_completions(0);
             return Ok(goes_on);
         }
-        let warm_up_end = self.warm_up_end.unwrap_or(SimTime(u64::MAX));
-        let next = self.desk.drive.next_event_at().unwrap_or(SimTime(u64::MAX));
-        // What happens at the end of the warm-up is part of the measurement.
-        if warm_up_end <= next.min(until) && warm_up_end.0 < u64::MAX {
-            self.desk.drive.advance_to(warm_up_end.max(self.desk.drive.now()));
-            self.begin_measurement();
-        } else if next <= until && next.0 < u64::MAX {
-            self.desk.drive.advance_to(next);
-        } else if until.0 < u64::MAX {
-            self.desk.drive.advance_to(until.max(self.desk.drive.now()));
-        } else {
-            return Err(self.desk.lost());
+        if self.posts.len() > 1 {
+            if self.is_given_up() {
+                return Ok(false);
+            }
+            // Where no time passes, no event comes before them.
+            if (0..self.posts.len()).fold(false, |any, number| self.take_completions(number) || any) {
+                return Ok(true);
+            }
         }
-        while self.take_completion() {}
+        // A drive that owes nothing is let be until it is asked again, as at the end of a run of its own.
+        let is_alone = self.posts.len() == 1;
+        let next_of = |post: &Post| match post.desk.drive.next_event_at() {
+            Some(at) if is_alone || post.desk.is_waiting() => at,
+            _ => NEVER,
+        };
+        let all = self.posts.iter().map(next_of).enumerate();
+        let (number, next) = all.min_by_key(|(_, next)| *next).unwrap_or((0, NEVER));
+        let warm_up_end = self.warm_up_end.unwrap_or(NEVER);
+        // What happens at the end of the warm-up is part of the measurement.
+        if warm_up_end <= next.min(until) && warm_up_end < NEVER {
+            self.clock = self.clock.max(warm_up_end);
+            self.posts.iter_mut().for_each(|post| post.pass_to(warm_up_end));
+            self.end_warm_up();
+        } else if next <= until && next < NEVER {
+            self.posts[number].step();
+            self.clock = self.clock.max(next);
+            self.take_completions(number);
+            return Ok(true);
+        } else if until < NEVER {
+            self.clock = self.clock.max(until);
+            if let [post] = &mut self.posts[..] {
+                post.pass_to(until);
+            }
+        } else {
+            return Err(self.posts[number].desk.lost());
+        }
+        for number in 0..self.posts.len() {
+            self.take_completions(number);
+        }
         Ok(true)
     }
 
+    /// Whether what is under way on one of several drives takes too long for who has asked to end.
+    fn is_given_up(&mut self) -> bool {
+        if self.posts.iter().all(|post| post.desk.ended.is_none()) {
+            return false;
+        }
+        self.patience = self.patience.saturating_sub(1);
+        self.patience == 0
+    }
+
+    /// The jobs' warm-up is over.
     #[cold]
-    fn begin_measurement(&mut self) {
+    fn end_warm_up(&mut self) {
         self.warm_up_end = None;
-        self.desk.books.warm_up = self.warm_up.max(self.desk.books.served.completed);
-        if self.desk.books.is_warm() {
-            self.desk.books.meter.restart(self.desk.drive.now());
-            self.desk.begin_measurement();
+        let [post] = &mut self.posts[..] else { return self.look_at_warm_up() };
+        post.desk.books.warm_up = self.warm_up.max(post.desk.books.served.completed);
+        if post.desk.books.is_warm() {
+            post.begin_measurement();
         }
     }
 
-    /// Takes a completion, if one waits.
+    /// The measurement of several drives begins when the warm-up of the jobs is over and all together have completed
+    /// the requests of the run's.
+    fn look_at_warm_up(&mut self) {
+        let completed = |post: &Post| post.desk.books.served.completed;
+        if self.warm_up_end.is_some() || self.posts.iter().map(completed).sum::<u64>() < self.warm_up {
+            return;
+        }
+        self.is_cold = false;
+        let now = self.now();
+        for post in &mut self.posts {
+            post.pass_to(now);
+            post.desk.books.warm_up = completed(post);
+            post.begin_measurement();
+        }
+    }
+
+    /// Takes the completions of a drive that wait. Whether there were any.
     #[inline]
-    fn take_completion(&mut self) -> bool {
-        let (start, driven, jobs) = (self.desk.start, &mut self.driven, &mut self.jobs);
-        let taken = self.desk.take_completion(|completion| {
-            let mark = mark_of(completion.tag) as u32;
-            let lane = driven.lane_of(mark);
-            let counts = driven.completed(mark, completion.completed.since(start));
-            jobs.record(lane, completion, counts);
-        });
-        taken.is_some()
+    fn take_completions(&mut self, number: usize) -> bool {
+        let mut has_any = false;
+        loop {
+            let (driven, of_all, is_cold) = (&mut self.driven, &mut self.of_all, self.is_cold);
+            let Post { desk, jobs, .. } = &mut self.posts[number];
+            let start = desk.start;
+            let taken = desk.take_completion(|completion| {
+                let mark = mark_of(completion.tag) as u32;
+                let lane = driven.lane_of(mark);
+                let counts = driven.completed(mark, completion.completed.since(start));
+                jobs.record(lane, completion, counts);
+                if let Some(of_all) = of_all {
+                    of_all.record(lane, completion, counts);
+                }
+            });
+            if taken.is_none() {
+                return has_any;
+            }
+            has_any = true;
+            if is_cold {
+                self.look_at_warm_up();
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::error::Failure;
 use crate::facts::{Cost, Facts};
 use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
+use crate::meter::Meter;
 use crate::phase::Progress;
 use crate::policies::known_by;
 use crate::precondition::{
@@ -179,6 +180,36 @@ pub fn run_prepared(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
+    run_metered(drive, config, workload, spec, progress).0
+}
+
+/// The same, with what was measured of the requests, if any were taken.
+pub(crate) fn run_metered(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    workload: &Prepared,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> (Result<RunResult, RunError>, Option<Meter>) {
+    let ran = check_one_drive(workload)
+        .map_err(RunError::from)
+        .and_then(|()| start(drive, config, workload, spec, progress));
+    match ran {
+        Ok((ended, meter)) => (ended, Some(meter)),
+        Err(error) => (Err(error), None),
+    }
+}
+
+/// How a run ended, and what was measured of its requests.
+type Ended = (Result<RunResult, RunError>, Meter);
+
+fn start(
+    drive: &mut Drive,
+    config: &DriveConfig,
+    workload: &Prepared,
+    spec: &RunSpec,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Ended, RunError> {
     let ahead = read_prepared_ahead(drive, workload, spec, progress)?;
     match workload.driven(drive.logical_sectors()) {
         None => {
@@ -202,6 +233,17 @@ pub fn run_prepared(
     }
 }
 
+/// Refuses a workload for several drives where there is one.
+fn check_one_drive(workload: &Prepared) -> Result<(), Failure> {
+    let names = workload.split().names();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let found = format!("\"each\", and {} drives ({})", names.len(), names.join(", "));
+    let allowed = "\"together\" on this one drive; `wordline run` has a drive for each".to_owned();
+    Err(Failure::Setting { key: "workload.drives", found, allowed })
+}
+
 /// Runs requests in a closed or an open loop on a drive that exists, and was told of them if it looks ahead
 /// ([`crate::foresee`]). `config` is the drive's.
 pub fn run<S: Source + ?Sized>(
@@ -212,7 +254,7 @@ pub fn run<S: Source + ?Sized>(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
     let before = begin(drive, config, (None, None), spec, progress)?;
-    serve(before, drive, config, source, spec, progress)
+    serve(before, drive, config, source, spec, progress)?.0
 }
 
 /// Serves the requests, on a drive that is ready.
@@ -223,13 +265,13 @@ fn serve<S: Source + ?Sized>(
     source: &mut S,
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
-) -> Result<RunResult, RunError> {
+) -> Result<Ended, RunError> {
     let total = spec.total(source.len_hint());
     let mut session = Session::new(drive, config, source, spec, progress)?;
     let mut failure = session.run(spec.loop_mode).err();
     let counted = session.finish(&mut failure);
     let measured = Measured { total, counted, jobs: Vec::new(), failure };
-    before.end(drive, config, spec, measured, source.report().told())
+    Ok(before.end_metered(drive, config, spec, measured, source.report().told()))
 }
 
 /// Runs jobs on a drive that exists, in their own loop whatever `spec` asks for. `config` is the drive's.
@@ -240,7 +282,7 @@ pub fn run_driven(
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RunResult, RunError> {
-    run_foreseen(drive, config, (driven, None), spec, progress)
+    run_foreseen(drive, config, (driven, None), spec, progress)?.0
 }
 
 /// The same on a drive that is told what was read ahead once it is ready.
@@ -250,15 +292,16 @@ fn run_foreseen(
     (driven, ahead): (&mut dyn Driven, Option<Arc<Foresight>>),
     spec: &RunSpec,
     progress: &mut dyn FnMut(Progress),
-) -> Result<RunResult, RunError> {
+) -> Result<Ended, RunError> {
     let spec = &RunSpec { loop_mode: LoopMode::Jobs, ..spec.clone() };
     let before = begin(drive, config, (None, ahead), spec, progress)?;
     let total = spec.total(driven.requests_at_most());
-    let mut session = DrivenSession::new(drive, config, driven, spec, progress)?;
+    let mut session = DrivenSession::new(vec![(&mut *drive, progress)], config, driven, spec)?;
     let mut failure = session.run().err();
-    let (counted, jobs) = session.finish(&mut failure);
+    let (mut of_drives, _) = session.finish(&mut failure);
+    let Some((counted, jobs)) = of_drives.pop() else { unreachable!("a session of one drive counts one") };
     let measured = Measured { total, counted, jobs, failure };
-    before.end(drive, config, spec, measured, driven.report().told())
+    Ok(before.end_metered(drive, config, spec, measured, driven.report().told()))
 }
 
 /// What was so before the first request.
@@ -312,6 +355,18 @@ impl Before {
         measured: Measured,
         remarks: Vec<Remark>,
     ) -> Result<RunResult, RunError> {
+        self.end_metered(drive, config, spec, measured, remarks).0
+    }
+
+    /// The same, with what was measured of the requests.
+    pub(crate) fn end_metered(
+        self,
+        drive: &Drive,
+        config: &DriveConfig,
+        spec: &RunSpec,
+        measured: Measured,
+        remarks: Vec<Remark>,
+    ) -> Ended {
         let cost = self.clock.stop();
         let Measured { total, counted, jobs, mut failure } = measured;
         let Counted { served, meter, members, versions, series, tail, stalls, fio, requests } = counted;
@@ -340,10 +395,11 @@ impl Before {
         };
         let collected = RunResult::collect(&facts, remarks, jobs);
         let result = RunResult { members, series, tail, stalls, fio, requests, ..collected };
-        match failure {
+        let ended = match failure {
             None => Ok(result),
             Some(failure) => Err(RunError { failure, result: Some(Box::new(result)) }),
-        }
+        };
+        (ended, meter)
     }
 }
 

@@ -43,10 +43,15 @@ impl Jobs {
         }
     }
 
-    /// What each got, but for phases that are no jobs. `start` is the beginning of the run.
-    pub fn results(&self, driven: &dyn Driven, start: SimTime) -> Vec<JobResult> {
+    /// What each of some lanes got, but for phases that are no jobs. `start` is the beginning of the run.
+    pub fn results(
+        &self,
+        driven: &dyn Driven,
+        start: SimTime,
+        is_asked: impl Fn(u32) -> bool,
+    ) -> Vec<JobResult> {
         let names = driven.lanes();
-        let is_job = |(lane, _): &(usize, String)| driven.is_job(*lane as u32);
+        let is_job = |(lane, _): &(usize, String)| driven.is_job(*lane as u32) && is_asked(*lane as u32);
         let of = |(lane, name): (usize, String)| self.0[lane].told(name, driven.times(lane as u32), start);
         names.into_iter().enumerate().filter(is_job).map(of).collect()
     }

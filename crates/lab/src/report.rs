@@ -3,6 +3,7 @@
 use crate::block_table;
 use crate::columns::Table;
 pub use crate::compare::{Comparison, NotCompared, metric_keys};
+use crate::drives::DrivesResult;
 use crate::error::ReportError;
 use crate::files::{FolderLock, write_set};
 use crate::fio_json;
@@ -92,6 +93,29 @@ pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec
     }
     files.push((PAGE_NAME.to_owned(), page(result).into_bytes()));
     write_all(folder, RUN, &files)
+}
+
+/// Writes a folder of the results of several drives: `result.json` with all of them and their sum, and for each drive a
+/// folder of its name, as [`write()`] has it, with the configuration that `config` tells.
+pub fn write_drives(
+    folder: &Path,
+    of: &DrivesResult,
+    config: impl Fn(usize) -> String,
+) -> Result<(), ReportError> {
+    for (number, result) in of.drives.iter().enumerate() {
+        write(&folder.join(&result.name), result, &config(number))?;
+    }
+    write_all(folder, RUN, &[(FILE_NAME.to_owned(), of.to_json().into_bytes())]).map(drop)
+}
+
+/// Results of several drives as tables for people: a row for each and their sum, and jobs on all drives together.
+pub fn drives_table(of: &DrivesResult) -> String {
+    table::of_drives(of)
+}
+
+/// The same in a line for each, with the remarks on it.
+pub fn drives_brief(of: &DrivesResult) -> String {
+    of.drives.iter().map(brief).collect::<String>() + &table::sum_of_drives(of)
 }
 
 /// One result as a page: a file that opens in any browser, without a network.

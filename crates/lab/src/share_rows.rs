@@ -1,8 +1,9 @@
 //! Rows for the parts of a run's requests: its jobs, its phases, several workloads together.
 
 use crate::cells::{POINTS, Point, cells, or_none};
+use crate::drives::DrivesResult;
 use crate::number::{bytes, count, digits, duration, si};
-use crate::result::{Distribution, RunResult, Share};
+use crate::result::{Distribution, JobResult, RunResult, Share};
 
 /// A kind of requests: its name, and the latencies of a part's requests of that kind.
 type Kind = (&'static str, fn(&Share) -> &Distribution);
@@ -74,19 +75,19 @@ impl Columns {
 }
 
 /// A row for each job; nothing if there are none.
-pub(crate) fn job_rows(result: &RunResult) -> Vec<Vec<String>> {
-    if result.jobs.is_empty() {
+pub(crate) fn job_rows(jobs: &[JobResult]) -> Vec<Vec<String>> {
+    if jobs.is_empty() {
         return Vec::new();
     }
-    let columns = Columns::of(result.jobs.iter().map(|job| &job.share));
-    let has_due = result.jobs.iter().any(|job| job.latency_from_due_ns.is_some());
+    let columns = Columns::of(jobs.iter().map(|job| &job.share));
+    let has_due = jobs.iter().any(|job| job.latency_from_due_ns.is_some());
     let mut rows = vec![columns.head("job")];
     if has_due {
         rows[0].extend(["from sent: mean", "p99"].map(str::to_owned));
     }
     // Kinds come last: their latencies, too, are from when a request was sent.
     rows[0].extend(columns.kinds_head());
-    for job in &result.jobs {
+    for job in jobs {
         let sent = &job.share.latency_ns.all;
         // As in the table of all: from when a request was due.
         let latency = job.latency_from_due_ns.as_ref().unwrap_or(sent);
@@ -97,6 +98,27 @@ pub(crate) fn job_rows(result: &RunResult) -> Vec<Vec<String>> {
         row.extend(columns.kinds_row(&job.share));
         rows.push(row);
     }
+    rows
+}
+
+/// A row for each of several drives, and one for their sum.
+pub(crate) fn drive_rows(of: &DrivesResult) -> Vec<Vec<String>> {
+    let shares: Vec<Share> = of.drives.iter().map(Share::of_run).collect();
+    let sum = [&of.sum.share];
+    let columns = Columns::of(shares.iter().chain(sum));
+    let mut rows = vec![columns.head("drive")];
+    rows[0].extend(columns.kinds_head());
+    rows[0].push("write amplification".to_owned());
+    let names = of.drives.iter().map(|result| (result.name.as_str(), result.write_amplification));
+    let names = names.chain([("all", of.sum.write_amplification)]);
+    for ((name, amplification), share) in names.zip(shares.iter().chain(sum)) {
+        let mut row = columns.row(name, Some(0), share, &share.latency_ns.all);
+        row.extend(columns.kinds_row(share));
+        row.push(or_none(amplification, digits));
+        rows.push(row);
+    }
+    // All begin with the measurement.
+    rows.iter_mut().for_each(|row| drop(row.remove(1)));
     rows
 }
 

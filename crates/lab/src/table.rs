@@ -2,11 +2,12 @@
 
 use crate::by::{Axis, By};
 use crate::cells::or_none;
+use crate::drives::DrivesResult;
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, of_things, percent, si};
-use crate::result::{Busy, Distribution, RunResult};
+use crate::result::{Busy, Distribution, JobResult, RunResult};
 use crate::separation::StreamWork;
-use crate::share_rows::{job_rows, member_rows};
+use crate::share_rows::{drive_rows, job_rows, member_rows};
 use crate::short;
 use crate::stalls::Stalls;
 use crate::time_spent::Spent;
@@ -58,13 +59,40 @@ pub(crate) fn one(result: &RunResult) -> String {
     let tables = [
         short::line(result) + &head(result),
         latencies,
-        grid(&job_rows(result)),
+        grid(&job_rows(&result.jobs)),
         grid(&member_rows(result)),
         amplification(result),
         operations(result),
         counts,
         times,
     ];
+    tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Drives of which each has its table; of more, each has a line.
+const DRIVES_TOLD: usize = 4;
+
+/// Several drives: each, and a row for each and their sum.
+pub(crate) fn of_drives(of: &DrivesResult) -> String {
+    let is_told = of.drives.len() <= DRIVES_TOLD;
+    let each = of.drives.iter().map(|result| {
+        let name = escaped(&result.name);
+        if is_told {
+            format!("drive {name}\n{}\n", one(result))
+        } else {
+            format!("{name}: {}", short::brief(result))
+        }
+    });
+    each.collect::<String>() + &sum_of_drives(of)
+}
+
+/// A row for each of several drives and for their sum; and for jobs that work on more than one.
+pub(crate) fn sum_of_drives(of: &DrivesResult) -> String {
+    let works_on = |job: &JobResult| {
+        of.drives.iter().filter(|result| result.jobs.iter().any(|own| own.name == job.name)).count()
+    };
+    let spread: Vec<JobResult> = of.sum.jobs.iter().filter(|job| works_on(job) > 1).cloned().collect();
+    let tables = [grid(&drive_rows(of)), grid(&job_rows(&spread))];
     tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
 }
 

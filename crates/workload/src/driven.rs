@@ -99,6 +99,21 @@ pub trait Driven: Send {
         0
     }
 
+    /// Names of the drives that it works on, if there are several.
+    fn drives(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Which of them the last request goes to, by number.
+    fn drive(&self) -> u16 {
+        0
+    }
+
+    /// Whether requests of a lane go to a drive.
+    fn is_on(&self, _lane: u32, _drive: u16) -> bool {
+        true
+    }
+
     /// Requests in flight at most, all lanes together.
     fn depth(&self) -> u64;
 

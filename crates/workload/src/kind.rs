@@ -11,6 +11,7 @@ use crate::record::Source;
 use crate::replay::{Copies, Repeat};
 use crate::report::SourceReport;
 use crate::settings::Settings;
+use crate::split::Split;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -97,6 +98,11 @@ pub(crate) trait Ready: Send + Sync {
     /// The same where requests depend on when earlier ones complete.
     fn driven(&self, _drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
         None
+    }
+
+    /// Whether it is for one drive or for several.
+    fn split(&self) -> Split {
+        Split::Whole
     }
 
     /// How fast it can write where requests depend on when earlier ones complete: see [`Prepared::demands`].

@@ -158,6 +158,14 @@ impl SourceReport {
         self.skipped.iter().map(|s| s.count).sum()
     }
 
+    /// The number by which a device is asked for (`devices`), and its name.
+    pub(crate) fn device(&self, device: u16) -> (u64, String) {
+        let own = self.renumbered.iter().find(|(number, _)| *number == device).map(|(_, own)| own);
+        let number = own.and_then(|own| own.parse().ok()).unwrap_or(u64::from(device));
+        let name = self.device_names.get(usize::from(device));
+        (number, name.map_or_else(|| format!("device-{number}"), String::clone))
+    }
+
     /// What it is made of.
     fn piece(&self) -> &'static str {
         if self.is_binary { "record" } else { "line" }
@@ -228,7 +236,7 @@ impl SourceReport {
         remark(
             note,
             self.devices,
-            "devices of the trace are combined into one drive, in order of arrival (--device selects some)",
+            "devices of the trace are combined into one drive, in order of arrival (--device selects some, --drives each keeps them apart)",
         );
         remark(
             caution,

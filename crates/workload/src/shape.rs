@@ -1,6 +1,6 @@
 //! Small typed settings that shape a workload: which devices, how fast, which sizes.
 
-use crate::settings::{Value, quoted, whole};
+use crate::settings::{Value, choice, quoted, whole};
 use toml::de::DeValue;
 
 /// How a trace of several devices is laid out on one drive.
@@ -55,6 +55,19 @@ impl Value for Devices {
     }
     fn names() -> &'static [&'static str] {
         &["concatenate", "merge"]
+    }
+}
+
+/// Drives that devices may be, at most: each is simulated as a whole.
+pub(crate) const DRIVES_MAX: usize = 64;
+
+choice! {
+    /// Whether requests for several devices reach one drive, or each device is a drive.
+    pub enum Drives {
+        /// One drive.
+        Together = "together",
+        /// One drive for each device.
+        Each = "each",
     }
 }
 

@@ -25,7 +25,8 @@ use crate::record::Source;
 use crate::report::SourceReport;
 use crate::select::Operations;
 use crate::settings::{Key, found, settings};
-use crate::shape::{Alignment, Devices, SpeedUp};
+use crate::shape::{Alignment, DRIVES_MAX, Devices, Drives, SpeedUp};
+use crate::split::{Split, names_of};
 use crate::spool::STANDARD_INPUT;
 use crate::standin;
 use crate::synthetic::SyntheticSpec;
@@ -66,6 +67,8 @@ settings! {
         on_time_step_back: OnTimeStepBack = OnTimeStepBack::Clamp, unit "", allowed "", if |_| true;
         /// How several devices are laid out: one after the other, on top of each other, or only one or some of them.
         devices: Devices = Devices::Concatenate, unit "", allowed "", if |_| true;
+        /// Whether several devices are one drive, laid out as `devices` says, or each is a drive of its own.
+        drives: Drives = Drives::Together, unit "", allowed "", if |_| true;
         /// How addresses are placed on the drive: densely packed, modulo its size, or unchanged.
         address: AddressPolicy = AddressPolicy::Compact, unit "", allowed "", if |_| true;
         /// Granularity at which `compact` and `wrap` move addresses.
@@ -137,6 +140,10 @@ impl Kind for TraceSpec {
             let allowed = format!("above from_sector, which is {}, or 0 for the end", self.from_sector);
             return Err(WorkloadError::setting("end_sector", format!("found {}", self.end_sector), allowed));
         }
+        if self.drives == Drives::Each && self.devices == Devices::Merge {
+            let found = "\"each\" beside devices = \"merge\", which makes one device of all";
+            return Err(WorkloadError::setting("drives", found, "\"together\", or other devices"));
+        }
         format_to_read(&self.format, &self.read_options()).map(|_| ())
     }
 
@@ -171,7 +178,15 @@ impl Kind for TraceSpec {
     }
 
     fn prepare(&self, progress: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
-        Ok(Box::new(Surveyed { survey: Arc::new(Survey::run(self, progress)?), spec: self.clone() }))
+        let survey = Survey::run(self, progress)?;
+        let drives = if self.drives == Drives::Each { survey.devices.len() } else { 1 };
+        if drives > DRIVES_MAX {
+            let found = format!("\"each\", and requests of {drives} devices");
+            let allowed =
+                format!("\"each\" of up to {DRIVES_MAX} devices (--device chooses), or \"together\"");
+            return Err(WorkloadError::setting("drives", found, allowed));
+        }
+        Ok(Box::new(Surveyed { survey: Arc::new(survey), spec: self.clone() }))
     }
 }
 
@@ -220,6 +235,20 @@ impl Ready for Surveyed {
             "first",
         ];
         Some((self.survey.hash, IN_REQUESTS))
+    }
+
+    fn split(&self) -> Split {
+        let devices = &self.survey.devices;
+        if self.spec.drives == Drives::Together || devices.len() < 2 {
+            return Split::Whole;
+        }
+        let known = devices.iter().map(|device| self.survey.report.device(*device));
+        let (numbers, names): (Vec<u64>, Vec<String>) = known.unzip();
+        let part = |number: u64| {
+            let (devices, drives) = (Devices::Only(vec![number]), Drives::Together);
+            Spec::Trace(TraceSpec { devices, drives, ..self.spec.clone() })
+        };
+        Split::Parts(names_of(&names).into_iter().zip(numbers.into_iter().map(part)).collect())
     }
 
     fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
@@ -463,6 +492,17 @@ impl Spec {
         Ok(Prepared { spec: self.clone(), ready, cache, mapping, priorities })
     }
 
+    /// The same on one drive, whatever devices it names.
+    pub fn on_one_drive(&self) -> Self {
+        let mut spec = self.clone();
+        match &mut spec {
+            Spec::Trace(trace) => trace.drives = Drives::Together,
+            Spec::Fio(jobs) => jobs.drives = Drives::Together,
+            _ => {}
+        }
+        spec
+    }
+
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
     pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
         self.prepare()?.open(drive_sectors)
@@ -516,6 +556,7 @@ impl Prepared {
             "copies" => has_copies,
             // Of a trace, only the copies' gaps and drawn priorities depend on it.
             "seed" => has_copies || content.is_none() || !self.priorities.0.is_empty(),
+            "drives" => (entry.1 == "\"each\"") != self.spec.is_driven(),
             "priority_shares" => !self.priorities.0.is_empty(),
             "repeat" => entry.1 != "1" || content.is_some(),
             "burst_requests" | "burst_rate_iops" => has_bursts,
@@ -558,6 +599,11 @@ impl Prepared {
         let filter = Filter::new(mib, is_plain, drive_sectors);
         let below = |driven| CachedJobs::new(driven, filter, self.ready.hit_ns());
         Some(driven.and_then(below).map(|jobs| -> Box<dyn Driven> { Box::new(jobs) }))
+    }
+
+    /// Whether it is for one drive or for several.
+    pub fn split(&self) -> Split {
+        self.ready.split()
     }
 
     /// A job that ends by time only: where no time passes it would go on for ever.

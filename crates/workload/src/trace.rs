@@ -35,6 +35,8 @@ pub(crate) struct Survey {
     /// Identifies the requests, whatever file they came from.
     pub hash: u64,
     pub report: SourceReport,
+    /// Devices that requests go to, in ascending order.
+    pub devices: Vec<u16>,
 }
 
 /// Pages of a granule as a power of two.
@@ -89,9 +91,11 @@ impl Survey {
             }
             .into());
         }
-        let devices = ends.iter().filter(|end| **end > 0).count() as u64;
-        let report = SourceReport { devices: if devices > 1 { devices } else { 0 }, ..selected.report() };
-        Ok(Survey { footprint, requests, bases, ranks, hash: hash.0, report })
+        let devices: Vec<u16> =
+            (0..=u16::MAX).zip(&ends).filter(|(_, end)| **end > 0).map(|at| at.0).collect();
+        let several = if devices.len() > 1 { devices.len() as u64 } else { 0 };
+        let report = SourceReport { devices: several, ..selected.report() };
+        Ok(Survey { footprint, requests, bases, ranks, hash: hash.0, report, devices })
     }
 
     /// The smallest drive that the workload fits on without being changed, in sectors.

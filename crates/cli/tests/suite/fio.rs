@@ -142,3 +142,46 @@ fn a_job_that_waits_for_flash_begins_on_a_drive_that_could_clean() {
         amplification(&saturated)
     );
 }
+
+/// Two jobs on devices of their own, and what is said and written of two drives.
+#[test]
+fn each_device_of_jobs_is_a_drive() {
+    let folder = folder("fio_drives");
+    let text = "[global]\ndirect=1\nrw=write\nbs=4k\nsize=8k\n[log]\nfilename=/dev/nvme0n1\n[data]\n\
+                filename=/dev/nvme1n1\n";
+    let path = file(&folder, "two.fio", text);
+    let out = folder.join("out").display().to_string();
+    let run = |more: &[&str]| {
+        wordline(&[&["run", path.as_str(), "--drive", "m64", "--precondition", "none"], more].concat())
+    };
+    let both = run(&["--json", "--out", &out]).ok().json();
+    let drives = both["drives"].as_array().unwrap();
+    let told: Vec<_> =
+        drives.iter().map(|it| (it["name"].as_str().unwrap(), it["bytes_written"].as_u64())).collect();
+    assert_eq!(told, [("nvme0n1", Some(8192)), ("nvme1n1", Some(8192))]);
+    assert_eq!((&both["sum"]["writes"], &both["sum"]["bytes_written"]), (&json!(4), &json!(16384)));
+    // Each folder is that of a run; theirs has all.
+    let written: Value =
+        serde_json::from_str(&std::fs::read_to_string(format!("{out}/result.json")).unwrap()).unwrap();
+    assert_eq!(written["drives"].as_array().unwrap().len(), 2);
+    let compared = wordline(&["compare", &format!("{out}/nvme0n1"), &format!("{out}/nvme1n1")]).ok().out;
+    assert!(compared.contains("nvme0n1") && compared.contains("nvme1n1"), "{compared}");
+    wordline(&["report", &out]).fails(2, &["2 drives", "nvme0n1, nvme1n1"]);
+    run(&["--out", &out]).fails(2, &["--force"]);
+    let table = run(&["--out", &out, "--force"]).ok().out;
+    assert!(table.contains("drive nvme0n1\n") && table.contains("\nall      "), "{table}");
+    let again = wordline(&["run", &format!("{out}/nvme1n1/config.toml"), "--json"]).ok().json();
+    assert_eq!(again["drives"][1]["event_hash"], drives[1]["event_hash"]);
+    // What is one drive's.
+    for flag in
+        [&["--request-log", "log.csv"][..], &["--save-snapshot", "s"], &["--watch"], &["--fio-json", "j"]]
+    {
+        run(flag).fails(2, &[flag[0], "2 drives (nvme0n1, nvme1n1)", "--drives together"]);
+    }
+    let shared = run(&["--drives", "together"]).ok().out;
+    assert!(shared.contains("devices are one drive here"), "{shared}");
+    run(&["--drives", "ech"]).fails(2, &["--drives", "ech", "each"]);
+    let cached = ["--set", "workload.page_cache_mib=1"];
+    run(&cached).fails(2, &["page_cache_mib", "drives = \"together\""]);
+    run(&["--require", "write_latency_p99<1ns"]).fails(3, &["nvme0n1: write", "nvme1n1: write"]);
+}

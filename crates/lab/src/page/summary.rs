@@ -119,7 +119,7 @@ fn results_of(result: &RunResult) -> Markup {
     html! {
         @if result.takes_time() { (of_rows("", &headed("requests", latency_rows(result)))) }
         (amplification(result))
-        (of_rows("Jobs", &job_rows(result)))
+        (of_rows("Jobs", &job_rows(&result.jobs)))
         (of_rows(if result.members.iter().any(|of| !of.counters.is_empty()) { "Phases" } else { "Workloads" },
             &member_rows(result)))
     }

@@ -292,6 +292,15 @@ fn no_errors() -> String {
 #[derive(Deserialize)]
 struct Head {
     format: u32,
+    /// Only where there are several.
+    #[serde(default)]
+    drives: Vec<Named>,
+}
+
+/// A drive of several.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
 }
 
 /// Version of this crate, with the commit if it was built in a checkout.
@@ -360,7 +369,12 @@ impl RunResult {
     /// A result from the text of its file; what is wrong with that.
     pub fn of_json(text: &str) -> Result<Self, String> {
         let fail = |error: serde_json::Error| error.to_string();
-        let Head { format } = serde_json::from_str(text).map_err(fail)?;
+        let Head { format, drives } = serde_json::from_str(text).map_err(fail)?;
+        if !drives.is_empty() {
+            let names: Vec<&str> = drives.iter().map(|drive| drive.name.as_str()).collect();
+            let (count, names) = (names.len(), names.join(", "));
+            return Err(format!("it is of {count} drives, each of which has a folder beside it: {names}"));
+        }
         if !(OLDEST..=FORMAT).contains(&format) {
             return Err(format!("it has format {format}, this program reads formats {OLDEST} to {FORMAT}"));
         }

@@ -7,6 +7,7 @@ mod characterize;
 mod common;
 mod curves;
 mod determinism;
+mod drives;
 mod fio_json;
 mod jobs;
 mod loops;

@@ -303,7 +303,7 @@ impl Seen {
         here: &str,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, WorkloadError> {
-        let prepared = member.spec.prepare_with(progress)?;
+        let prepared = member.spec.on_one_drive().prepare_with(progress)?;
         Ok(Seen {
             here: here.to_string(),
             title: member.title(),

@@ -7,9 +7,10 @@ use super::value::{Amount, Kilo, Value};
 use crate::error::WorkloadError;
 use crate::record::{SECTOR_BYTES, SECTORS_MAX};
 use crate::remark::{Kind, Remark};
-use crate::shape::SIZE_BYTES_MAX;
+use crate::shape::{DRIVES_MAX, SIZE_BYTES_MAX};
+use crate::split::names_of;
 use ssd::rng::mix;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -21,6 +22,8 @@ const NO_CACHE: &str = "requests go straight to the drive, although fio would ha
                         of it (direct=0): set `page_cache_mib` beside `jobs` to have one";
 /// Files of all clones together, at most.
 const FILES_MAX: u64 = 1 << 20;
+/// What is remarked of several devices that are one drive.
+const ONE_DRIVE: &str = "devices are one drive here";
 /// Requests in flight of a job, at most: a queue of NVMe holds no more.
 const DEPTH_MAX: u64 = 1 << 16;
 /// Passes of a job, at most: times the bytes of a pass, up to a tebibyte, they are a number of 64 bits.
@@ -37,6 +40,8 @@ const FILE_ALIGN: u64 = 4096;
 pub struct JobFile {
     pub(crate) jobs: Vec<Job>,
     remarks: Vec<Remark>,
+    /// Devices that are drives of their own; none if there is one drive.
+    drives: Vec<String>,
 }
 
 /// A part of the drive that a clone of a job works in: a file, or what `offset` and `size` leave of it.
@@ -47,8 +52,10 @@ pub(crate) struct Span {
     pub sectors: u64,
     /// Sectors of the file before it.
     pub before: u64,
-    /// Number of the file, from 1.
+    /// Number of the file on its drive, from 1.
     pub file: u32,
+    /// Number of the drive.
+    pub drive: u16,
 }
 
 /// One clone of a job, with its places.
@@ -121,10 +128,30 @@ impl JobFile {
         let mut ignored = Vec::new();
         let jobs: Result<Vec<Job>, _> =
             sections(path, options, world)?.iter().map(|section| job(section, &mut ignored)).collect();
-        let mut file = JobFile { jobs: jobs?, remarks: Vec::new() };
+        let mut file = JobFile { jobs: jobs?, remarks: Vec::new(), drives: Vec::new() };
         file.check()?;
         file.remark(&ignored);
         Ok(file)
+    }
+
+    /// The same where each device is a drive of its own.
+    pub fn on_drives_apart(mut self) -> Result<Self, WorkloadError> {
+        let devices = self.devices();
+        if devices.len() > DRIVES_MAX {
+            let found = format!("{} devices, which are as many drives", devices.len());
+            let allowed = format!("up to {DRIVES_MAX}, or drives = \"together\"");
+            return Err(Wrong::new(found, allowed).at(&self.jobs[0].place, "filename"));
+        }
+        if devices.len() > 1 {
+            self.remarks.retain(|remark| !remark.text.starts_with(ONE_DRIVE));
+            self.drives = devices;
+        }
+        Ok(self)
+    }
+
+    /// Names of its drives, if there are several.
+    pub fn drives(&self) -> Vec<String> {
+        names_of(&self.drives)
     }
 
     /// There is a page cache in front of the drive.
@@ -158,14 +185,17 @@ impl JobFile {
     /// is.
     pub fn space_sectors(&self) -> Result<Option<u64>, WorkloadError> {
         let clones = self.clones(None)?;
-        Ok(clones.map(|clones| Files::new(&clones).end / SECTOR_BYTES))
+        Ok(clones.map(|clones| {
+            let files = Files::new(&clones, |name| self.drive_of(name).is_some());
+            files.end / SECTOR_BYTES
+        }))
     }
 
     /// The clones of all jobs with their places on a drive of so many sectors.
     pub(crate) fn workers(&self, drive_sectors: u64) -> Result<Vec<Worker>, WorkloadError> {
         let drive_bytes = drive_sectors * SECTOR_BYTES;
         let clones = self.clones(Some(drive_bytes))?.unwrap_or_default();
-        let files = Files::new(&clones);
+        let files = Files::new(&clones, |name| self.drive_of(name).is_some());
         if files.end > drive_bytes {
             let advice = "take a larger drive, or smaller files".into();
             let (needed_sectors, what) = (files.end / SECTOR_BYTES, "the files of the jobs".into());
@@ -180,6 +210,7 @@ impl JobFile {
                     sectors: part.length / SECTOR_BYTES,
                     before: part.offset / SECTOR_BYTES,
                     file: files.number[part.file.as_str()],
+                    drive: self.drive_of(&part.file).unwrap_or(0) as u16,
                 })
                 .collect();
             let whole: u64 = uses.iter().map(|part| part.length).sum();
@@ -201,6 +232,11 @@ impl JobFile {
     pub(crate) fn name(&self, job: usize, number: u64) -> String {
         let Job { name, numjobs, .. } = &self.jobs[job];
         if *numjobs == 1 { name.clone() } else { format!("{name}.{number}") }
+    }
+
+    /// Which of several drives a file is.
+    fn drive_of(&self, file: &str) -> Option<usize> {
+        self.drives.iter().position(|drive| drive == file)
     }
 
     /// All clones with the parts of files that they use. `None` if that depends on a drive that is not known.
@@ -288,17 +324,24 @@ impl JobFile {
         );
         let devices = self.devices();
         if devices.len() > 1 {
-            let names = Vec::from_iter(devices).join(", ");
-            let text = format!("devices are one drive here, whose addresses they share: {names}");
-            remarks.push(Remark::caution(text).advising("run the jobs of each from a file of their own"));
+            let text = format!("{ONE_DRIVE}, whose addresses they share: {}", devices.join(", "));
+            let advice =
+                "run them by themselves with --drives each, or the jobs of each from a file of their own";
+            remarks.push(Remark::caution(text).advising(advice));
         }
         self.remarks = remarks;
     }
 
-    /// Devices that jobs name, each once.
-    fn devices(&self) -> BTreeSet<String> {
+    /// Devices that jobs name, each once, in the order in which they are named first.
+    fn devices(&self) -> Vec<String> {
+        let mut devices = Vec::new();
         let named = self.jobs.iter().filter_map(|job| job.filename.as_deref()).flat_map(split_names);
-        named.filter(|name| is_device(name)).collect()
+        for name in named.filter(|name| is_device(name)) {
+            if !devices.contains(&name) {
+                devices.push(name);
+            }
+        }
+        devices
     }
 }
 
@@ -306,13 +349,14 @@ impl JobFile {
 struct Files<'a> {
     /// First byte.
     place: BTreeMap<&'a str, u64>,
-    /// From 1.
+    /// On their drive, from 1.
     number: BTreeMap<&'a str, u32>,
     end: u64,
 }
 
 impl<'a> Files<'a> {
-    fn new(clones: &'a [JobClone]) -> Self {
+    /// `is_drive` says which of them are drives by themselves.
+    fn new(clones: &'a [JobClone], is_drive: impl Fn(&str) -> bool) -> Self {
         let mut order = Vec::new();
         let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
         for part in clones.iter().flat_map(|clone| &clone.uses) {
@@ -324,8 +368,9 @@ impl<'a> Files<'a> {
         }
         let mut files = Files { place: BTreeMap::new(), number: BTreeMap::new(), end: 0 };
         for name in order {
-            files.number.insert(name, 1 + files.number.len() as u32);
-            // All devices are the drive.
+            let number = if is_drive(name) { 1 } else { 1 + files.number.len() as u32 };
+            files.number.insert(name, number);
+            // A device begins where its drive does.
             let at = if is_device(name) { 0 } else { files.end.next_multiple_of(FILE_ALIGN) };
             files.place.insert(name, at);
             files.end = files.end.max(at + bytes[name]);

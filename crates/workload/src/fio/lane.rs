@@ -135,6 +135,8 @@ pub(crate) struct Lane {
     is_over: bool,
     /// What is read again behind each pass, if anything is.
     read_back: Option<ReadBack>,
+    /// The drive that the last request goes to.
+    drive: u16,
 }
 
 /// A share of all 64-bit numbers; of 100 %, the largest of them.
@@ -199,6 +201,7 @@ impl Lane {
             end_flushes: 0,
             is_over: false,
             read_back: ReadBack::of(job),
+            drive: worker.spans.first().map_or(0, |span| span.drive),
         })
     }
 
@@ -272,13 +275,15 @@ impl Lane {
 
     /// Takes the flush that was wanted.
     pub fn take_flush(&mut self) -> Request {
-        if self.end_flushes > 0 {
+        let file = if self.end_flushes > 0 {
             self.end_flushes -= 1;
+            Some(self.end_flushes as usize % self.files.len())
         } else {
             self.was_flush = true;
             // It takes the turn of a file, as a request would.
-            _ = self.choose_file();
-        }
+            self.choose_file()
+        };
+        self.drive = file.map_or(self.drive, |file| self.files[file].span.drive);
         Request { op: OpCode::Flush, hints: self.hints, ..Request::default() }
     }
 
@@ -289,7 +294,19 @@ impl Lane {
 
     /// Takes the read of what the pass wrote that was wanted.
     pub fn take_read_back(&mut self) -> Option<Request> {
-        self.read_back.as_mut()?.next(self.hints)
+        let (drive, request) = self.read_back.as_mut()?.next(self.hints)?;
+        self.drive = drive;
+        Some(request)
+    }
+
+    /// The drive that the last request goes to.
+    pub fn drive(&self) -> u16 {
+        self.drive
+    }
+
+    /// Whether it has a file on a drive.
+    pub fn is_on(&self, drive: u16) -> bool {
+        self.files.iter().any(|file| file.span.drive == drive)
     }
 
     /// All of them have completed.
@@ -348,9 +365,9 @@ impl Lane {
         if direction == WRITE
             && let Some(pieces) = &mut self.read_back
         {
-            pieces.note(file, &request);
+            pieces.note(file, span.drive, &request);
         }
-        self.was_flush = false;
+        (self.was_flush, self.drive) = (false, span.drive);
         self.done.bytes += request.bytes();
         self.done.counted += request.bytes();
         self.done.requests += 1;

@@ -15,6 +15,7 @@ struct Piece {
     lba: u64,
     sectors: u32,
     file: u32,
+    drive: u16,
 }
 
 #[derive(Clone, Debug)]
@@ -46,9 +47,10 @@ impl ReadBack {
         2 * size_of::<((usize, u64), Piece)>() as u64 * writes
     }
 
-    /// A file is written to.
-    pub fn note(&mut self, file: usize, request: &Request) {
-        let piece = Piece { lba: request.lba, sectors: request.sectors, file: request.hints.file };
+    /// A file on a drive is written to.
+    pub fn note(&mut self, file: usize, drive: u16, request: &Request) {
+        let Request { lba, sectors, hints, .. } = *request;
+        let piece = Piece { lba, sectors, file: hints.file, drive };
         match &mut self.pieces {
             Order::Written(pieces) => pieces.push_back(piece),
             Order::Placed(pieces) => {
@@ -83,19 +85,15 @@ impl ReadBack {
         }
     }
 
-    /// The next read of a lane with those hints.
-    pub fn next(&mut self, hints: Hints) -> Option<Request> {
+    /// The next read of a lane with those hints, and its drive.
+    pub fn next(&mut self, hints: Hints) -> Option<(u16, Request)> {
         let piece = match &mut self.pieces {
             Order::Written(pieces) => pieces.pop_front(),
             Order::Placed(pieces) => pieces.pop_first().map(|(_, piece)| piece),
         };
-        piece.map(|Piece { lba, sectors, file }| Request {
-            op: OpCode::Read,
-            lba,
-            sectors,
-            hints: Hints { file, stream: 0, ..hints },
-            ..Request::default()
-        })
+        let Piece { lba, sectors, file, drive } = piece?;
+        let hints = Hints { file, stream: 0, ..hints };
+        Some((drive, Request { op: OpCode::Read, lba, sectors, hints, ..Request::default() }))
     }
 
     /// All reads have completed, or nobody waits for them: the next pass begins.

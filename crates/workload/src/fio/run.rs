@@ -323,6 +323,10 @@ pub(crate) struct Run {
     group: usize,
     flows: Vec<Flow>,
     remarks: Vec<Remark>,
+    /// Names of the drives, if there are several.
+    drives: Vec<String>,
+    /// The one that the last request goes to.
+    drive: u16,
 }
 
 impl JobFile {
@@ -335,10 +339,14 @@ impl JobFile {
         let workers = self.workers(drive_sectors)?;
         self.check_maps(&workers)?;
         let (mut clients, mut group) = (Vec::new(), 0);
-        for (number, worker) in workers.iter().enumerate() {
+        // Each drive gets what it would get by itself.
+        let mut numbers = vec![0; self.drives().len().max(1)];
+        for worker in &workers {
             let job = &self.jobs[worker.job];
             group += usize::from(job.stonewall && worker.job > 0 && worker.number == 0);
-            let number = number as u64;
+            let of_drive = &mut numbers[worker.spans.first().map_or(0, |span| usize::from(span.drive))];
+            let number = *of_drive;
+            *of_drive += 1;
             let lane = Lane::new(job, worker, number, seed).map_err(|found| {
                 Wrong::new(found, "zones within the job's space").at(&job.place, "random_distribution")
             })?;
@@ -350,7 +358,8 @@ impl JobFile {
         let lanes = clients.len();
         let remarks = self.remarks().to_vec();
         let (ready, timers) = (VecDeque::with_capacity(lanes), BinaryHeap::with_capacity(4 * lanes));
-        let mut run = Run { clients, ready, timers, open, group: 0, flows: Vec::new(), remarks };
+        let (flows, drives) = (Vec::new(), self.drives());
+        let mut run = Run { clients, ready, timers, open, group: 0, flows, remarks, drives, drive: 0 };
         run.begin_group(0);
         Ok(run)
     }
@@ -505,6 +514,7 @@ impl Driven for Run {
             match client.act(now_ns, &mut self.flows) {
                 Act::Send(request) => {
                     client.in_flight += 1;
+                    self.drive = client.lane.drive();
                     let (may_send_more, flow) =
                         (!client.flushing && client.in_flight < client.depth, client.flow);
                     if may_send_more {
@@ -569,6 +579,18 @@ impl Driven for Run {
 
     fn is_direct(&self, lane: u32) -> bool {
         self.clients[lane as usize].direct
+    }
+
+    fn drives(&self) -> Vec<String> {
+        self.drives.clone()
+    }
+
+    fn drive(&self) -> u16 {
+        self.drive
+    }
+
+    fn is_on(&self, lane: u32, drive: u16) -> bool {
+        self.clients[lane as usize].lane.is_on(drive)
     }
 
     fn warm_up_ns(&self) -> Option<u64> {

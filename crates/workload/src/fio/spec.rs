@@ -9,6 +9,8 @@ use crate::record::Source;
 use crate::remark::Remark;
 use crate::report::SourceReport;
 use crate::settings::settings;
+use crate::shape::Drives;
+use crate::split::Split;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +28,8 @@ settings! {
         service_us: u64 = 0, unit "us", allowed "0 to 1000000000", if |us| *us <= 1_000_000_000;
         /// Page cache in front of the drive for jobs with `direct=0`, like an operating system's; 0 for none.
         page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
+        /// Whether devices (`filename=/dev/...`) are drives of their own, or one drive whose addresses they share.
+        drives: Drives = Drives::Each, unit "", allowed "", if |_| true;
         /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they are evicted.
         plain_lru: bool = false, unit "", allowed "", if |_| true;
         /// Time of a request that hits the page cache.
@@ -73,8 +77,18 @@ impl Kind for FioSpec {
         if self.page_cache_mib > 0.0 {
             jobs.has_cache();
         }
+        let as_one = jobs.clone();
+        if self.drives == Drives::Each {
+            jobs = jobs.on_drives_apart()?;
+        }
+        let drives = jobs.drives();
+        if !drives.is_empty() && self.page_cache_mib > 0.0 {
+            let found = format!("a page cache in front of {}", drives.join(", "));
+            let allowed = "0 with several drives, or drives = \"together\"";
+            return Err(WorkloadError::setting("page_cache_mib", found, allowed));
+        }
         let space_sectors = jobs.space_sectors()?;
-        Ok(Box::new(Understood { spec: self.clone(), hash: jobs.hash(), jobs, space_sectors }))
+        Ok(Box::new(Understood { spec: self.clone(), hash: jobs.hash(), jobs, as_one, space_sectors }))
     }
 }
 
@@ -85,6 +99,8 @@ const SERVICE_US: u64 = 100;
 struct Understood {
     spec: FioSpec,
     jobs: JobFile,
+    /// The same on one drive, for whom there is none at all.
+    as_one: JobFile,
     hash: u64,
     space_sectors: Option<u64>,
 }
@@ -102,7 +118,7 @@ impl Ready for Understood {
     }
 
     fn once(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        let driven = self.jobs.open(drive_sectors, self.spec.seed)?;
+        let driven = self.as_one.open(drive_sectors, self.spec.seed)?;
         let service_us = if self.is_assumed() { SERVICE_US } else { self.spec.service_us };
         Ok(Box::new(Played::new(driven, service_us * 1000)))
     }
@@ -127,6 +143,11 @@ impl Ready for Understood {
 
     fn driven(&self, drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
         Some(self.jobs.open(drive_sectors, self.spec.seed))
+    }
+
+    fn split(&self) -> Split {
+        let drives = self.jobs.drives();
+        if drives.is_empty() { Split::Whole } else { Split::Jobs(drives) }
     }
 
     fn demands(&self) -> Option<Vec<Vec<Demand>>> {

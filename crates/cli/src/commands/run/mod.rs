@@ -1,5 +1,6 @@
 //! `wordline run`: a workload on a drive. Here are its flags and its flow.
 
+mod drives;
 mod measurement;
 mod output;
 
@@ -9,7 +10,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use lab::{
-    AgeSteps, BlockTable, DriveCache, ExecutorChoice, Job, Plan, RunResult, RunSpec, Stop, VersionsSpec,
+    AgeSteps, BlockTable, DriveCache, Drives, ExecutorChoice, Job, Plan, RunResult, RunSpec, Stop,
+    VersionsSpec,
 };
 use ssd::Drive;
 use workload::{Prepared, Spec};
@@ -42,6 +44,8 @@ Examples:
   wordline run --workload websearch --footprint 2GiB --requests 1000000 --copies 4
       a stand-in for a paper's trace, shrunk to 2 GiB, with four users
   wordline run --synthetic zipf --zipf 80/20 --read-percent 70 --depth 32 --requests 500000
+  wordline run two-drives.fio --drives each --out out/two
+      jobs on /dev/nvme0n1 and /dev/nvme1n1: a drive and a result for each, and their sum
   wordline run job.fio --drive m64
       a fio job file: each job separately, with its own depth, rate and pauses (docs/fio.md)
   wordline run my.toml --json
@@ -146,6 +150,9 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
         return args.without_workload(&job, &progress);
     };
     let prepared = progress.survey(&spec)?;
+    if let Some(drives) = Drives::of(&spec, &prepared, |part| progress.survey(part))? {
+        return args.on_drives((&job, &spec, &drives), &required, &progress, out);
+    }
     let plan = job.plan(Some((&spec, &prepared)))?;
     args.tell(&progress, &plan.notes);
     args.announce(&plan, Some(&spec), &progress);
@@ -421,6 +428,17 @@ impl Run {
         self.measurement.save_snapshot.as_deref().map_or(Ok(()), |path| save(drive, plan, path, None))
     }
 
+    /// How a workload is run, but for what is written meanwhile.
+    fn run_spec(&self, plan: &Plan, spec: &Spec, stop: &Stop, cache: Option<&Arc<DriveCache>>) -> RunSpec {
+        RunSpec {
+            name: self.name(spec),
+            origins: plan.origins(),
+            stop: stop.clone(),
+            cache: cache.cloned(),
+            ..plan.spec(spec)
+        }
+    }
+
     fn measure(
         &self,
         plan: &Plan,
@@ -432,7 +450,6 @@ impl Run {
     ) -> Result<RunResult, lab::RunError> {
         let cache = self.cache();
         let mut run = RunSpec {
-            name: self.name(spec),
             request_log: self.output.request_log.clone(),
             tells_fio: self.output.fio_json.is_some(),
             timeline: self.output.timeline(),
@@ -442,11 +459,8 @@ impl Run {
                 ..VersionsSpec::default()
             },
             workload_hash: prepared.workload_hash(),
-            origins: plan.origins(),
-            stop: stop.clone(),
-            cache: cache.clone(),
             was_used: self.measurement.snapshot.is_some(),
-            ..plan.spec(spec)
+            ..self.run_spec(plan, spec, stop, cache.as_ref())
         };
         if self.measurement.snapshot.is_some() {
             run.preconditioning = lab::Preconditioning::default();

@@ -169,6 +169,16 @@ impl Run {
         Ok(Claims { _folder: folder, _files: locks })
     }
 
+    /// The same of the folders of several drives, in that of the run.
+    pub(super) fn claim_folders_of(&self, names: &[&str]) -> Result<Vec<FolderLock>, Failure> {
+        let Some(folder) = &self.output.out else { return Ok(Vec::new()) };
+        let claim = |name: &&str| {
+            let folder = folder.join(name);
+            report::claim_run(&folder, &format!("--out {}", folder.display()), Force::flag(self.output.force))
+        };
+        Ok(names.iter().map(claim).collect::<Result<_, _>>()?)
+    }
+
     /// Everything that the run reads and writes.
     fn places(&self, spec: Option<&Spec>) -> Places {
         let mut places = Places::default();
