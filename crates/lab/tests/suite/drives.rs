@@ -97,10 +97,17 @@ fn jobs_on_drives_of_their_own_get_what_they_get_alone() {
     assert_eq!(names, ["nvme0n1", "nvme1n1"]);
     let paced = on_drives(&config, &jobs("paced", &format!("{A}{C}")), &how);
     let pairs = both.drives.iter().chain(&paced.drives).zip([A, B, A, C]);
+    let told = |of: &RunResult| {
+        (of.bytes_read, of.bytes_written, of.iops.all, of.simulated_ns, of.latency_ns.clone())
+    };
     for (result, text) in pairs {
         let own = alone(&config, &jobs("own", text), &how);
         assert_eq!(result.event_hash, own.event_hash, "{text}");
-        assert_alike(result, &own, text);
+        assert_eq!(told(result), told(&own), "{text}");
+        // Alone, a drive is looked at once more at the end of a pause: how busy it was counts up to there.
+        if text != C {
+            assert_alike(result, &own, text);
+        }
     }
     let (sum, [a, b]) = (&both.sum, &both.drives[..]) else { panic!("two drives") };
     assert_eq!(sum.share.requests, a.requests_measured + b.requests_measured);
