@@ -220,7 +220,11 @@ impl<'a> DrivenSession<'a> {
                 return Ok(false);
             }
             // Where no time passes, no event comes before them.
-            if (0..self.posts.len()).fold(false, |any, number| self.take_completions(number) || any) {
+            let mut has_any = false;
+            for number in 0..self.posts.len() {
+                has_any |= self.take_completions(number);
+            }
+            if has_any {
                 return Ok(true);
             }
         }

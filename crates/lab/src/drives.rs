@@ -304,8 +304,8 @@ impl Share {
             flushes: result.flushes,
             bytes_read: result.bytes_read,
             bytes_written: result.bytes_written,
-            iops: result.iops.clone(),
-            bandwidth_mb_s: result.bandwidth_mb_s.clone(),
+            iops: result.iops,
+            bandwidth_mb_s: result.bandwidth_mb_s,
             latency_ns: ShareLatencies {
                 all: without_steps(&latency.all),
                 read: without_steps(&latency.read),

@@ -65,6 +65,7 @@ pub mod spec;
 mod split;
 mod spool;
 pub mod standin;
+mod surveyed;
 pub mod synthetic;
 mod trace;
 pub mod whole;

@@ -236,7 +236,8 @@ impl SourceReport {
         remark(
             note,
             self.devices,
-            "devices of the trace are combined into one drive, in order of arrival (--device selects some, --drives each keeps them apart)",
+            "devices of the trace are combined into one drive, in order of arrival (--device selects some, \
+             --drives each keeps them apart)",
         );
         remark(
             caution,

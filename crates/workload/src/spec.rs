@@ -12,7 +12,7 @@ use crate::fio::FioSpec;
 use crate::footprint::{Footprint, footprint};
 use crate::histogram::HistogramSpec;
 use crate::input::Progress;
-use crate::kind::{Kind, Ready, copies, name_of, path_in};
+use crate::kind::{Kind, Ready, name_of, path_in};
 use crate::map_hints::{MapHints, Mapped, Mapping};
 use crate::mix::MixSpec;
 use crate::near::near;
@@ -26,11 +26,12 @@ use crate::report::SourceReport;
 use crate::select::Operations;
 use crate::settings::{Key, found, settings};
 use crate::shape::{Alignment, DRIVES_MAX, Devices, Drives, SpeedUp};
-use crate::split::{Split, names_of};
+use crate::split::Split;
 use crate::spool::STANDARD_INPUT;
 use crate::standin;
+use crate::surveyed::Surveyed;
 use crate::synthetic::SyntheticSpec;
-use crate::trace::{Survey, TraceSource};
+use crate::trace::Survey;
 use ssd::rng::mix;
 use std::borrow::{Borrow, BorrowMut};
 use std::ffi::OsString;
@@ -186,73 +187,7 @@ impl Kind for TraceSpec {
                 format!("\"each\" of up to {DRIVES_MAX} devices (--device chooses), or \"together\"");
             return Err(WorkloadError::setting("drives", found, allowed));
         }
-        Ok(Box::new(Surveyed { survey: Arc::new(survey), spec: self.clone() }))
-    }
-}
-
-/// A trace that was read through once.
-struct Surveyed {
-    spec: TraceSpec,
-    survey: Arc<Survey>,
-}
-
-impl Ready for Surveyed {
-    fn space_sectors(&self) -> Option<u64> {
-        Some(self.survey.space_sectors(&self.spec))
-    }
-
-    fn once(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        Ok(Box::new(TraceSource::open(&self.spec, &self.survey, drive_sectors)?))
-    }
-
-    fn footprint(&self, _: u64) -> Result<Footprint, WorkloadError> {
-        Ok(self.survey.footprint)
-    }
-
-    fn report(&self) -> SourceReport {
-        self.survey.report.clone()
-    }
-
-    fn content(&self) -> Option<(u64, &'static [&'static str])> {
-        const IN_REQUESTS: &[&str] = &[
-            "path",
-            "format",
-            "time_unit",
-            "address_unit",
-            "event",
-            "columns",
-            "separator",
-            "header",
-            "on_bad_line",
-            "on_time_step_back",
-            "process",
-            "operations",
-            "from_sector",
-            "end_sector",
-            "from_s",
-            "to_s",
-            "skip",
-            "first",
-        ];
-        Some((self.survey.hash, IN_REQUESTS))
-    }
-
-    fn split(&self) -> Split {
-        let devices = &self.survey.devices;
-        if self.spec.drives == Drives::Together || devices.len() < 2 {
-            return Split::Whole;
-        }
-        let known = devices.iter().map(|device| self.survey.report.device(*device));
-        let (numbers, names): (Vec<u64>, Vec<String>) = known.unzip();
-        let part = |number: u64| {
-            let (devices, drives) = (Devices::Only(vec![number]), Drives::Together);
-            Spec::Trace(TraceSpec { devices, drives, ..self.spec.clone() })
-        };
-        Split::Parts(names_of(&names).into_iter().zip(numbers.into_iter().map(part)).collect())
-    }
-
-    fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        copies(self.spec.copies, self.spec.seed, || self.once(drive_sectors))
+        Ok(Box::new(Surveyed::new(self.clone(), survey)))
     }
 }
 

@@ -17,6 +17,8 @@ mod hints;
 mod jobs;
 mod lane;
 mod map;
+mod memory;
+mod names;
 mod read_back;
 mod sizes;
 pub use jobs::{JobFile, is_job_file};

@@ -1,14 +1,12 @@
 //! The jobs of a file in time: when each lane begins, waits, and ends.
 
-use super::jobs::{JobFile, Worker};
+use super::jobs::JobFile;
 use super::lane::{Lane, READ, WRITE, Want};
-use super::map::Map;
 use super::parse::Wrong;
-use super::read_back::ReadBack;
 use super::settings::{Job, RateProcess};
 use crate::driven::{Driven, LaneTimes, Poll};
 use crate::error::WorkloadError;
-use crate::record::{Request, SECTOR_BYTES};
+use crate::record::Request;
 use crate::remark::Remark;
 use crate::report::SourceReport;
 use crate::synthetic::zipf::{below, unit_above_0};
@@ -16,8 +14,6 @@ use ssd::rng::{Rng, mix};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Memory that all random maps together may take: of four tebibytes in blocks of 4 KiB.
-const MAP_BYTES_MAX: u64 = 1 << 30;
 /// Never.
 const NEVER: u64 = u64::MAX;
 
@@ -362,33 +358,6 @@ impl JobFile {
         let mut run = Run { clients, ready, timers, open, group: 0, flows, remarks, drives, drive: 0 };
         run.begin_group(0);
         Ok(run)
-    }
-
-    fn check_maps(&self, workers: &[Worker]) -> Result<(), WorkloadError> {
-        let mut bytes = 0u64;
-        for worker in workers {
-            let job = &self.jobs[worker.job];
-            let blocks = |sectors: u64| sectors * SECTOR_BYTES / job.least_size();
-            if job.reads_back {
-                bytes = bytes.saturating_add(ReadBack::memory_bytes(worker.size / job.least_size()));
-                if bytes > MAP_BYTES_MAX {
-                    let found = format!("more than {} MiB for what is read back", MAP_BYTES_MAX >> 20);
-                    let allowed = "less to write, larger requests, or do_verify=0";
-                    return Err(Wrong::new(found, allowed).at(&job.place, "verify"));
-                }
-            }
-            if !job.uses_map() {
-                continue;
-            }
-            let maps = worker.spans.iter().map(|span| Map::memory_bytes(blocks(span.sectors)));
-            bytes = bytes.saturating_add(maps.sum());
-            if bytes > MAP_BYTES_MAX {
-                let found = format!("random maps of more than {} MiB", MAP_BYTES_MAX >> 20);
-                let allowed = "less space, larger requests, or norandommap=1";
-                return Err(Wrong::new(found, allowed).at(&job.place, "size"));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,0 +1,41 @@
+//! Memory that jobs take beside the drive's: random maps, and what is read back.
+
+use super::jobs::{JobFile, Worker};
+use super::map::Map;
+use super::parse::Wrong;
+use super::read_back::ReadBack;
+use crate::error::WorkloadError;
+use crate::record::SECTOR_BYTES;
+
+/// Memory that all random maps together may take: of four tebibytes in blocks of 4 KiB.
+const MAP_BYTES_MAX: u64 = 1 << 30;
+
+impl JobFile {
+    /// Refuses what would take too much memory.
+    pub(super) fn check_maps(&self, workers: &[Worker]) -> Result<(), WorkloadError> {
+        let mut bytes = 0u64;
+        for worker in workers {
+            let job = &self.jobs[worker.job];
+            let blocks = |sectors: u64| sectors * SECTOR_BYTES / job.least_size();
+            if job.reads_back {
+                bytes = bytes.saturating_add(ReadBack::memory_bytes(worker.size / job.least_size()));
+                if bytes > MAP_BYTES_MAX {
+                    let found = format!("more than {} MiB for what is read back", MAP_BYTES_MAX >> 20);
+                    let allowed = "less to write, larger requests, or do_verify=0";
+                    return Err(Wrong::new(found, allowed).at(&job.place, "verify"));
+                }
+            }
+            if !job.uses_map() {
+                continue;
+            }
+            let maps = worker.spans.iter().map(|span| Map::memory_bytes(blocks(span.sectors)));
+            bytes = bytes.saturating_add(maps.sum());
+            if bytes > MAP_BYTES_MAX {
+                let found = format!("random maps of more than {} MiB", MAP_BYTES_MAX >> 20);
+                let allowed = "less space, larger requests, or norandommap=1";
+                return Err(Wrong::new(found, allowed).at(&job.place, "size"));
+            }
+        }
+        Ok(())
+    }
+}
