@@ -96,7 +96,8 @@ pub struct ReplayArgs {
     pub speed_up: Option<String>,
 
     /// Whether the devices of a trace or a fio job file are one drive, together, or each is a drive with a result of
-    /// its own [default: each for jobs on several /dev/..., together for traces]
+    /// its own; striped: all is for a RAID 0 of two drives, or workload.stripe_drives [default: each for jobs on
+    /// several /dev/..., together for traces]
     #[arg(long, value_name = "HOW")]
     pub drives: Option<String>,
 

@@ -2,10 +2,11 @@
 //!
 //! The drives are alike: one configuration, as large as the one needs that gets most, one seed, one past where the
 //! workload makes none. Jobs work on all at one clock; drives of a trace's devices, which do not wait for each other,
-//! run one after the other.
+//! run one after the other. Drives in a stripe get their pieces of each request, which completes with the last of them;
+//! what they were before the first is what each would be on which its pieces alone had been.
 
 use crate::block_table::BlockTable;
-use crate::driven::{AtPost, DrivenSession};
+use crate::driven::{AtPost, DrivenSession, Together};
 use crate::error::Failure;
 use crate::experiment::{Before, Measured, RunError, begin, run_metered};
 use crate::meter::{KINDS, Meter, histogram, ratio};
@@ -14,10 +15,11 @@ use crate::result::{Distribution, FORMAT, JobResult, Rates, RunResult, Share, Sh
 use crate::spec::{LoopMode, RunSpec};
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssd::units::SECTOR_BYTES;
 use ssd::{Drive, DriveConfig, OpCode};
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use workload::{Prepared, Spec, Split, WorkloadError};
+use workload::{Prepared, Spec, Split, Stripe, WorkloadError};
 
 /// A workload for several drives, looked through.
 pub enum Drives<'a> {
@@ -29,6 +31,8 @@ pub enum Drives<'a> {
         spec: &'a Spec,
         /// The same, looked through.
         prepared: &'a Prepared,
+        /// The volume that they make for the jobs, or for any other requests.
+        stripe: Option<Stripe>,
     },
     /// Each has its own.
     Parts(Vec<Part>),
@@ -53,7 +57,9 @@ pub struct DrivesResult {
     pub name: String,
     /// Version and commit of the simulator.
     pub version: String,
-    /// All drives together.
+    /// Chunks of the volume that the drives make, in KiB; null where they make none.
+    pub stripe_kib: Option<u64>,
+    /// All drives together; of a volume, its own requests.
     pub sum: Sum,
     /// The result of each, whose `name` is that of the drive.
     pub drives: Vec<RunResult>,
@@ -113,7 +119,10 @@ impl<'a> Drives<'a> {
     ) -> Result<Option<Self>, E> {
         Ok(match prepared.split() {
             Split::Whole => None,
-            Split::Jobs(names) => Some(Drives::Jobs { names, spec, prepared }),
+            Split::Jobs(names) => Some(Drives::Jobs { names, spec, prepared, stripe: None }),
+            Split::Striped(stripe) => {
+                Some(Drives::Jobs { names: stripe.names(), spec, prepared, stripe: Some(stripe) })
+            }
             Split::Parts(parts) => {
                 let part = |(name, spec): (String, Spec)| {
                     look_through(&spec).map(|prepared| Part { name, spec, prepared })
@@ -161,12 +170,12 @@ impl<'a> Drives<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<DrivesResult, DrivesError> {
         match self {
-            Drives::Jobs { names, spec, prepared } => {
+            Drives::Jobs { names, spec, prepared, stripe } => {
                 let mut drives = Vec::new();
                 for _ in names {
                     drives.push(drive()?);
                 }
-                run_jobs((names, drives), config, (prepared, &how(spec)), name, progress)
+                run_jobs((names, drives), config, (prepared, *stripe, &how(spec)), name, progress)
             }
             Drives::Parts(parts) => run_parts(parts, (config, name), drive, how, progress),
         }
@@ -195,31 +204,39 @@ fn run_parts(
             all.push((RunResult { blocks: Some(BlockTable::of(&drive)), ..result }, meter));
         }
         if let Some(error) = error {
-            let result = (!all.is_empty()).then(|| Box::new(DrivesResult::of(name, all, Vec::new())));
+            let result =
+                (!all.is_empty()).then(|| Box::new(DrivesResult::of(name, all, Together::default())));
             return Err(DrivesError { error, drive: Some(part.name.clone()), result });
         }
     }
-    Ok(DrivesResult::of(name, all, Vec::new()))
+    Ok(DrivesResult::of(name, all, Together::default()))
 }
 
 /// Runs jobs on all drives at one clock.
 fn run_jobs(
     (names, mut drives): (&[String], Vec<Drive>),
     config: &DriveConfig,
-    (workload, spec): (&Prepared, &RunSpec),
+    (workload, stripe, spec): (&Prepared, Option<Stripe>, &RunSpec),
     name: &str,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<DrivesResult, DrivesError> {
     let workload_hash = workload.workload_hash();
-    let spec = RunSpec { loop_mode: LoopMode::Jobs, workload_hash, ..spec.clone() };
-    let mut befores: Vec<Before> = Vec::new();
-    for drive in &mut drives {
-        befores.push(begin(drive, config, (None, None), &spec, progress)?);
-    }
-    let Some(driven) = workload.driven(drives[0].logical_sectors()) else {
-        unreachable!("jobs drive themselves")
+    let most = config.queues.depth;
+    let depth = match spec.loop_mode {
+        _ if workload.is_driven() => None,
+        LoopMode::Closed { depth } if depth > most => return Err(Failure::depth(depth, most).into()),
+        LoopMode::Closed { depth } => Some(if depth == 0 { most } else { depth }),
+        LoopMode::Open | LoopMode::Jobs => None,
     };
-    let mut driven = driven.map_err(Failure::Workload)?;
+    let depth = depth.map(|depth| u64::from(depth) * u64::from(config.queues.count));
+    let loop_mode = if workload.is_driven() { LoopMode::Jobs } else { spec.loop_mode };
+    let spec = RunSpec { loop_mode, workload_hash, ..spec.clone() };
+    let mut befores: Vec<Before> = Vec::new();
+    for (number, drive) in drives.iter_mut().enumerate() {
+        let own = stripe.map(|stripe| workload.on_member(stripe, number as u16));
+        befores.push(begin(drive, config, (own.as_ref(), None), &spec, progress)?);
+    }
+    let mut driven = workload.on_volume(drives[0].logical_sectors(), depth).map_err(Failure::Workload)?;
     let total = spec.total(driven.requests_at_most());
     // One is told of all.
     let told = RefCell::new(progress);
@@ -236,9 +253,9 @@ fn run_jobs(
         .collect();
     let posts: Vec<AtPost<'_>> =
         drives.iter_mut().zip(&mut hears).map(|(drive, hear)| (drive, hear as _)).collect();
-    let mut session = DrivenSession::new(posts, config, &mut *driven, &spec)?;
+    let mut session = DrivenSession::new(posts, config, (&mut *driven, stripe), &spec)?;
     let mut failure = session.run().err();
-    let (counted, jobs) = session.finish(&mut failure);
+    let (counted, together) = session.finish(&mut failure);
     let remarks = driven.report().told();
     let mut all: Vec<Metered> = Vec::new();
     let mut failed: Option<(RunError, Option<String>)> = None;
@@ -258,7 +275,8 @@ fn run_jobs(
         }
         all.extend(result.map(|result| (RunResult { blocks: Some(BlockTable::of(drive)), ..result }, meter)));
     }
-    let result = DrivesResult::of(name, all, jobs);
+    let stripe_kib = stripe.map(|stripe| (stripe.chunk_sectors() * SECTOR_BYTES) >> 10);
+    let result = DrivesResult { stripe_kib, ..DrivesResult::of(name, all, together) };
     match failed {
         None => Ok(result),
         Some((error, drive)) => Err(DrivesError { error, drive, result: Some(Box::new(result)) }),
@@ -266,10 +284,17 @@ fn run_jobs(
 }
 
 impl DrivesResult {
-    fn of(name: &str, all: Vec<Metered>, jobs: Vec<JobResult>) -> Self {
-        let sum = Sum::of(&all, jobs);
+    fn of(name: &str, all: Vec<Metered>, together: Together) -> Self {
+        let sum = Sum::of(&all, together);
         let drives = all.into_iter().map(|(result, _)| result).collect();
-        DrivesResult { format: FORMAT, name: name.to_owned(), version: version(), sum, drives }
+        DrivesResult {
+            format: FORMAT,
+            name: name.to_owned(),
+            version: version(),
+            stripe_kib: None,
+            sum,
+            drives,
+        }
     }
 
     /// As JSON, with a line end.
@@ -280,9 +305,13 @@ impl DrivesResult {
 }
 
 impl Sum {
-    fn of(all: &[Metered], jobs: Vec<JobResult>) -> Self {
-        let simulated_ns = all.iter().map(|(_, meter)| meter.simulated_ns()).max().unwrap_or(0);
-        let share = Share::of(all, simulated_ns);
+    fn of(all: &[Metered], Together { jobs, volume }: Together) -> Self {
+        let meters: Vec<&Meter> = match &volume {
+            Some(volume) => vec![volume],
+            None => all.iter().map(|(_, meter)| meter).collect(),
+        };
+        let simulated_ns = meters.iter().map(|meter| meter.simulated_ns()).max().unwrap_or(0);
+        let share = Share::of(&meters, simulated_ns);
         let programmed: u64 = all.iter().map(|(result, _)| result.flash.bytes_programmed.sum()).sum();
         let amplification = ratio(programmed as f64, share.bytes_written as f64);
         let write_amplification = amplification.filter(|_| programmed > 0);
@@ -318,8 +347,8 @@ impl Share {
     }
 
     /// What several drives got in a time; ns.
-    fn of(all: &[Metered], ns: u64) -> Self {
-        let sum = |of: &dyn Fn(&Meter) -> u64| all.iter().map(|(_, meter)| of(meter)).sum::<u64>();
+    fn of(all: &[&Meter], ns: u64) -> Self {
+        let sum = |of: &dyn Fn(&Meter) -> u64| all.iter().map(|meter| of(meter)).sum::<u64>();
         let requests = |op: OpCode| sum(&|meter| meter.requests(op));
         let count = |op: OpCode| sum(&|meter| meter.kind(op).count);
         let bytes = |op: OpCode| sum(&|meter| meter.kind(op).bytes);
@@ -334,7 +363,7 @@ impl Share {
         let latency = |ops: &[OpCode]| {
             let mut latencies = histogram();
             let (mut sum, mut min, mut max) = (0, u64::MAX, 0);
-            for kind in all.iter().flat_map(|(_, meter)| ops.iter().map(|op| meter.kind(*op))) {
+            for kind in all.iter().flat_map(|meter| ops.iter().map(|op| meter.kind(*op))) {
                 // All have the same bounds.
                 let added = latencies.add(&kind.latencies);
                 debug_assert!(added.is_ok());

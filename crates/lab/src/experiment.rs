@@ -24,7 +24,7 @@ use ssd::{Drive, DriveConfig, Executor, ExternalPolicies, Foresight};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use workload::{Driven, Prepared, Remark, Source};
+use workload::{Driven, Prepared, Remark, Source, Split};
 
 /// A drive to be built, a workload to be opened, and how to run it.
 #[derive(Clone)]
@@ -239,7 +239,8 @@ fn check_one_drive(workload: &Prepared) -> Result<(), Failure> {
     if names.is_empty() {
         return Ok(());
     }
-    let found = format!("\"each\", and {} drives ({})", names.len(), names.join(", "));
+    let how = if let Split::Striped(_) = workload.split() { "striped" } else { "each" };
+    let found = format!("\"{how}\", and {} drives ({})", names.len(), names.join(", "));
     let allowed = "\"together\" on this one drive; `wordline run` has a drive for each".to_owned();
     Err(Failure::Setting { key: "workload.drives", found, allowed })
 }
@@ -296,7 +297,7 @@ fn run_foreseen(
     let spec = &RunSpec { loop_mode: LoopMode::Jobs, ..spec.clone() };
     let before = begin(drive, config, (None, ahead), spec, progress)?;
     let total = spec.total(driven.requests_at_most());
-    let mut session = DrivenSession::new(vec![(&mut *drive, progress)], config, driven, spec)?;
+    let mut session = DrivenSession::new(vec![(&mut *drive, progress)], config, (driven, None), spec)?;
     let mut failure = session.run().err();
     let (mut of_drives, _) = session.finish(&mut failure);
     let Some((counted, jobs)) = of_drives.pop() else { unreachable!("a session of one drive counts one") };

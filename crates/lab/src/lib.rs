@@ -114,6 +114,7 @@ mod time_spent;
 mod timeline;
 pub mod verdict;
 pub mod versions;
+mod volume;
 mod watch;
 mod windows;
 pub mod workers;

@@ -110,7 +110,8 @@ pub(crate) fn drive_rows(of: &DrivesResult) -> Vec<Vec<String>> {
     rows[0].extend(columns.kinds_head());
     rows[0].push("write amplification".to_owned());
     let names = of.drives.iter().map(|result| (result.name.as_str(), result.write_amplification));
-    let names = names.chain([("all", of.sum.write_amplification)]);
+    let all = if of.stripe_kib.is_some() { "volume" } else { "all" };
+    let names = names.chain([(all, of.sum.write_amplification)]);
     for ((name, amplification), share) in names.zip(shares.iter().chain(sum)) {
         let mut row = columns.row(name, Some(0), share, &share.latency_ns.all);
         row.extend(columns.kinds_row(share));

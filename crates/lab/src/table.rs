@@ -91,7 +91,9 @@ pub(crate) fn sum_of_drives(of: &DrivesResult) -> String {
     let works_on = |job: &JobResult| {
         of.drives.iter().filter(|result| result.jobs.iter().any(|own| own.name == job.name)).count()
     };
-    let spread: Vec<JobResult> = of.sum.jobs.iter().filter(|job| works_on(job) > 1).cloned().collect();
+    let is_volume = of.stripe_kib.is_some();
+    let is_spread = |job: &&JobResult| is_volume || works_on(job) > 1;
+    let spread: Vec<JobResult> = of.sum.jobs.iter().filter(is_spread).cloned().collect();
     let tables = [grid(&drive_rows(of)), grid(&job_rows(&spread))];
     tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
 }

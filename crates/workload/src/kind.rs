@@ -12,6 +12,7 @@ use crate::replay::{Copies, Repeat};
 use crate::report::SourceReport;
 use crate::settings::Settings;
 use crate::split::Split;
+use crate::stripe::Stripe;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,11 @@ pub(crate) trait Kind: Settings {
 
     /// The page cache above the drive: its MiB, and whether it is plain. `None` for none.
     fn page_cache(&self) -> Option<(f64, bool)> {
+        None
+    }
+
+    /// The drives that make a volume, if they do.
+    fn stripe(&self) -> Option<Stripe> {
         None
     }
 

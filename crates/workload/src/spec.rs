@@ -2,43 +2,37 @@
 //! how it becomes a stream of requests.
 
 use crate::address::AddressPolicy;
-use crate::cached::{Cached, Filter};
-use crate::cached_jobs::CachedJobs;
 use crate::compose::{PhasesSpec, TogetherSpec};
-use crate::driven::Driven;
 use crate::error::WorkloadError;
 use crate::files::{CaptureSpec, FilesSpec};
 use crate::fio::FioSpec;
-use crate::footprint::{Footprint, footprint};
 use crate::histogram::HistogramSpec;
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, name_of, path_in};
-use crate::map_hints::{MapHints, Mapped, Mapping};
+use crate::map_hints::MapHints;
 use crate::mix::MixSpec;
 use crate::near::near;
-use crate::priorities::{Prioritised, PriorityShares};
+use crate::prepared::Prepared;
+use crate::priorities::PriorityShares;
 use crate::reader::{
     AddressUnit, Columns, Event, Header, OnBadLine, OnTimeStepBack, ReadOptions, Separator, TimeUnit,
     check_name, format_to_read,
 };
 use crate::record::Source;
-use crate::report::SourceReport;
 use crate::select::Operations;
 use crate::settings::{Key, found, settings};
-use crate::shape::{Alignment, DRIVES_MAX, Devices, Drives, SpeedUp};
-use crate::split::Split;
+use crate::shape::{DRIVES_MAX, Devices, Drives, SpeedUp};
 use crate::spool::STANDARD_INPUT;
 use crate::standin;
+use crate::stripe::Stripe;
 use crate::surveyed::Surveyed;
 use crate::synthetic::SyntheticSpec;
 use crate::trace::Survey;
-use ssd::rng::mix;
 use std::borrow::{Borrow, BorrowMut};
 use std::ffi::OsString;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 settings! {
@@ -68,8 +62,15 @@ settings! {
         on_time_step_back: OnTimeStepBack = OnTimeStepBack::Clamp, unit "", allowed "", if |_| true;
         /// How several devices are laid out: one after the other, on top of each other, or only one or some of them.
         devices: Devices = Devices::Concatenate, unit "", allowed "", if |_| true;
-        /// Whether several devices are one drive, laid out as `devices` says, or each is a drive of its own.
+        /// Whether several devices are one drive, laid out as `devices` says, or each is a drive of its own; or all is
+        /// for a volume of drives in a stripe (RAID 0).
         drives: Drives = Drives::Together, unit "", allowed "", if |_| true;
+        /// With drives = "striped": how many make the volume.
+        stripe_drives: u64 = 2, unit "", allowed "2 to 64", if |n| (2..=DRIVES_MAX as u64).contains(n);
+        /// With drives = "striped": what lies on a drive before the next one comes; 512 is the default of Linux's
+        /// mdadm.
+        stripe_kib: u64 = 512, unit "KiB", allowed "a power of two from 4 to 65536",
+            if |kib| kib.is_power_of_two() && (4..=65_536).contains(kib);
         /// How addresses are placed on the drive: densely packed, modulo its size, or unchanged.
         address: AddressPolicy = AddressPolicy::Compact, unit "", allowed "", if |_| true;
         /// Granularity at which `compact` and `wrap` move addresses.
@@ -160,6 +161,10 @@ impl Kind for TraceSpec {
         (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
     }
 
+    fn stripe(&self) -> Option<Stripe> {
+        self.drives.stripe(self.stripe_drives, self.stripe_kib)
+    }
+
     fn map_hints(&self) -> MapHints {
         self.map_hints.clone()
     }
@@ -213,7 +218,7 @@ macro_rules! kinds {
         }),+];
 
         impl Spec {
-            fn kind(&self) -> &dyn Kind {
+            pub(crate) fn kind(&self) -> &dyn Kind {
                 match self { $(Spec::$variant(spec) => Borrow::<$spec>::borrow(spec),)+ }
             }
 
@@ -420,11 +425,7 @@ impl Spec {
     /// The same, telling now and then how far it is.
     pub fn prepare_with(&self, progress: &mut dyn FnMut(Progress)) -> Result<Prepared, WorkloadError> {
         self.check()?;
-        let cache = self.kind().page_cache();
-        let ready = self.kind().prepare(progress)?;
-        let mapping = Arc::new(Mapping::new(&self.kind().map_hints().with_names(&ready.report())?));
-        let priorities = self.kind().priorities();
-        Ok(Prepared { spec: self.clone(), ready, cache, mapping, priorities })
+        Prepared::of(self, self.kind().prepare(progress)?)
     }
 
     /// The same on one drive, whatever devices it names.
@@ -441,109 +442,6 @@ impl Spec {
     /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
     pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
         self.prepare()?.open(drive_sectors)
-    }
-}
-
-/// A workload that was looked through and can be opened any number of times.
-pub struct Prepared {
-    pub(crate) spec: Spec,
-    pub(crate) ready: Box<dyn Ready>,
-    cache: Option<(f64, bool)>,
-    mapping: Arc<Mapping>,
-    priorities: (PriorityShares, u64),
-}
-
-impl Prepared {
-    /// The smallest drive, in sectors, on which it runs unchanged: the compacted footprint or the last address of a
-    /// trace, the size given for a generator or mix. `None` for one that fills a share of any drive.
-    pub fn space_sectors(&self) -> Option<u64> {
-        self.ready.space_sectors()
-    }
-
-    /// Totals of one pass before repeating, copying and speeding up: of a trace at once (addresses as recorded), of a
-    /// generator by running it through for a drive of so many sectors.
-    pub fn footprint(&self, drive_sectors: u64) -> Result<Footprint, WorkloadError> {
-        match self.cache {
-            None => self.ready.footprint(drive_sectors),
-            Some(_) => footprint(&mut *self.below_cache(self.ready.once(drive_sectors)?, drive_sectors)),
-        }
-    }
-
-    /// What the first pass over a trace met, before addresses are placed; empty for a generator.
-    pub fn report(&self) -> SourceReport {
-        let mut report = self.ready.report();
-        self.mapping.tell(&mut report);
-        report
-    }
-
-    /// Identifies the workload: the requests themselves (not the file's name, compression or unused columns) and
-    /// every setting that changes what a drive gets. Equal numbers mean equal requests on equal drives.
-    pub fn workload_hash(&self) -> u64 {
-        let (content, entries) = (self.ready.content(), self.spec.entries());
-        let (content_hash, done) = content.unwrap_or((0, &[]));
-        let mut hash = mix(content_hash);
-        let is_single = |(key, value): &&(&str, String)| *key == "copies" && value == "1";
-        let has_copies = !entries.iter().any(|entry| is_single(&entry));
-        // What came to be a key later and is not used leaves the number as it was.
-        let has_bursts = entries.contains(&("arrival", "\"bursts\"".to_string()));
-        let has_untouched = !entries.contains(&("untouched_percent", "0.0".to_string()));
-        let counts = |entry: &&(&str, String)| match entry.0 {
-            "copies" => has_copies,
-            // Of a trace, only the copies' gaps and drawn priorities depend on it.
-            "seed" => has_copies || content.is_none() || !self.priorities.0.is_empty(),
-            "drives" => (entry.1 == "\"each\"") != self.spec.is_driven(),
-            "priority_shares" => !self.priorities.0.is_empty(),
-            "repeat" => entry.1 != "1" || content.is_some(),
-            "burst_requests" | "burst_rate_iops" => has_bursts,
-            "write_zipf_theta" | "trim_percent" => entry.1 != "0.0",
-            "scatter_seed" => entry.1 != "0",
-            "page_cache_mib" | "page_cache_us" => self.cache.is_some(),
-            "map_hints" => !self.mapping.is_empty(),
-            "untouched_percent" | "untouched_mib" => has_untouched,
-            "plain_lru" => self.cache.is_some() || entry.1 != "false",
-            key => !done.contains(&key),
-        };
-        for (key, value) in entries.iter().filter(counts) {
-            let value = Alignment::said_alike(key, value, &entries);
-            for byte in key.bytes().chain(*b"=").chain(value.bytes()).chain(*b"\n") {
-                hash = mix(hash ^ u64::from(byte));
-            }
-        }
-        hash
-    }
-
-    /// The stream of requests for a drive of so many 512-byte sectors.
-    pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
-        let source = self.below_cache(self.ready.open(drive_sectors)?, drive_sectors);
-        let (shares, seed) = self.priorities;
-        Ok(Prioritised::above(Mapped::above(source, &self.mapping), shares, seed))
-    }
-
-    /// What a page cache leaves of it.
-    fn below_cache(&self, source: Box<dyn Source>, drive_sectors: u64) -> Box<dyn Source> {
-        match self.cache {
-            None => source,
-            Some((mib, is_plain)) => Box::new(Cached::new(source, Filter::new(mib, is_plain, drive_sectors))),
-        }
-    }
-
-    /// The same for a workload whose requests depend on when earlier ones complete; `None` for all others.
-    pub fn driven(&self, drive_sectors: u64) -> Option<Result<Box<dyn Driven>, WorkloadError>> {
-        let driven = self.ready.driven(drive_sectors)?;
-        let Some((mib, is_plain)) = self.cache else { return Some(driven) };
-        let filter = Filter::new(mib, is_plain, drive_sectors);
-        let below = |driven| CachedJobs::new(driven, filter, self.ready.hit_ns());
-        Some(driven.and_then(below).map(|jobs| -> Box<dyn Driven> { Box::new(jobs) }))
-    }
-
-    /// Whether it is for one drive or for several.
-    pub fn split(&self) -> Split {
-        self.ready.split()
-    }
-
-    /// A job that ends by time only: where no time passes it would go on for ever.
-    pub fn timed_job(&self) -> Option<&str> {
-        self.ready.timed_job()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Workloads for several drives.
 
 use crate::spec::Spec;
+use crate::stripe::Stripe;
 
 /// Whether a workload is for one drive or for several.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,6 +13,8 @@ pub enum Split {
     Jobs(Vec<String>),
     /// Drives that know nothing of each other: the name of each and its workload.
     Parts(Vec<(String, Spec)>),
+    /// Drives that make one volume.
+    Striped(Stripe),
 }
 
 impl Split {
@@ -21,6 +24,7 @@ impl Split {
             Split::Whole => Vec::new(),
             Split::Jobs(names) => names.clone(),
             Split::Parts(parts) => parts.iter().map(|(name, _)| name.clone()).collect(),
+            Split::Striped(stripe) => stripe.names(),
         }
     }
 }

@@ -30,6 +30,7 @@ mod series;
 mod session;
 mod shared_cache;
 mod stalls;
+mod stripes;
 mod tail;
 mod timeline;
 mod versions;

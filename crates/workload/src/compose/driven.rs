@@ -8,101 +8,26 @@ use crate::error::WorkloadError;
 use crate::record::{MemberNames, Request};
 use crate::remark::Remark;
 use crate::report::SourceReport;
+use crate::stream::{Feed, Stream};
 use std::sync::Arc;
 
 /// Requests in flight of a phase without times that says nothing: as of a run's closed loop.
 const DEPTH: u64 = 32;
-/// Those of a phase with times, which wait for nobody, before later ones wait to be read.
-const DEPTH_OPEN: u64 = 1 << 16;
-
-/// A phase of requests: one lane.
-struct Stream {
-    running: Running,
-    next: Option<Request>,
-    is_read: bool,
-    has_times: bool,
-    depth: u64,
-    in_flight: u64,
-    times: LaneTimes,
-}
-
-impl Stream {
-    fn open(seen: &Arc<Seen>, drive_sectors: u64) -> Result<Self, WorkloadError> {
-        let has_times = seen.has_times();
-        let depth = match seen.keys().depth {
-            _ if has_times => DEPTH_OPEN,
-            0 => DEPTH,
-            depth => depth,
-        };
-        let running = Running::open(seen, drive_sectors, 0)?;
-        let times = LaneTimes::default();
-        Ok(Stream { running, next: None, is_read: false, has_times, depth, in_flight: 0, times })
-    }
-}
-
-impl Driven for Stream {
-    fn lanes(&self) -> Vec<String> {
-        vec![String::new()]
+impl Feed for Running {
+    fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
+        self.next()
     }
 
-    fn poll(&mut self, now_ns: u64) -> Result<Poll, WorkloadError> {
-        self.times.start_ns.get_or_insert(now_ns);
-        if self.in_flight >= self.depth {
-            return Ok(Poll::Waiting);
-        }
-        if self.next.is_none() && !self.is_read {
-            self.next = self.running.next()?;
-            self.is_read = self.next.is_none();
-        }
-        let Some(request) = self.next else {
-            let end = self.running.end_ns();
-            return Ok(match self.in_flight {
-                _ if now_ns < end => Poll::Until(end),
-                0 => Poll::End,
-                _ => Poll::Waiting,
-            });
-        };
-        let arrival_ns = if self.has_times { request.arrival_ns } else { now_ns };
-        if arrival_ns > now_ns {
-            return Ok(Poll::Until(arrival_ns));
-        }
-        self.next = None;
-        self.in_flight += 1;
-        Ok(Poll::Request { lane: 0, request: Request { arrival_ns, ..request } })
+    fn end_ns(&self) -> u64 {
+        self.end_ns()
     }
 
-    fn completed(&mut self, _: u32, now_ns: u64) -> bool {
-        self.in_flight -= 1;
-        self.times.end_ns = Some(now_ns);
-        true
-    }
-
-    fn times(&self, _: u32) -> LaneTimes {
-        LaneTimes { measured_ns: self.times.start_ns, ..self.times }
-    }
-
-    fn has_rate(&self, _: u32) -> bool {
-        false
-    }
-
-    fn is_job(&self, _: u32) -> bool {
-        false
-    }
-
-    fn warm_up_ns(&self) -> Option<u64> {
-        None
-    }
-
-    fn depth(&self) -> u64 {
-        self.depth
-    }
-
-    fn requests_at_most(&self) -> Option<u64> {
-        self.running.len_hint()
+    fn len_hint(&self) -> Option<u64> {
+        self.len_hint()
     }
 
     fn report(&self) -> SourceReport {
-        SourceReport { notes: self.running.told(), ..SourceReport::default() }
+        SourceReport { notes: self.told(), ..SourceReport::default() }
     }
 }
 
@@ -248,7 +173,14 @@ fn later(times: LaneTimes, ns: u64) -> LaneTimes {
 fn open(seen: &Arc<Seen>, drive_sectors: u64) -> Result<Box<dyn Driven>, WorkloadError> {
     Ok(match seen.driven(drive_sectors) {
         Some(opened) => Box::new(Jobs::open(seen, drive_sectors, opened)?),
-        None => Box::new(Stream::open(seen, drive_sectors)?),
+        None => {
+            let depth = match seen.keys().depth {
+                0 => DEPTH,
+                depth => depth,
+            };
+            let depth = (!seen.has_times()).then_some(depth);
+            Box::new(Stream::new(Running::open(seen, drive_sectors, 0)?, depth))
+        }
     })
 }
 

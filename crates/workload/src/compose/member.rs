@@ -4,11 +4,12 @@ use crate::driven::Driven;
 use crate::error::WorkloadError;
 use crate::input::Progress;
 use crate::near::near;
+use crate::prepared::Prepared;
 use crate::record::{FilesAtStart, Request, SECTOR_BYTES, Source};
 use crate::remark::Remark;
 use crate::report::SourceReport;
 use crate::settings::{Value, found, settings};
-use crate::spec::{Prepared, Spec, is_key, unknown_key};
+use crate::spec::{Spec, is_key, unknown_key};
 use crate::synthetic::SyntheticSpec;
 use ssd::rng::mix;
 use ssd::signals::{Hints, OpCode};
@@ -209,6 +210,14 @@ impl Members {
                     "found fio jobs, which wait for their own requests and have no times to be merged by";
                 let allowed = "any other workload; or the jobs of one file, which run together";
                 return Err(WorkloadError::setting(&here, found, allowed));
+            }
+            if member.spec.kind().stripe().is_some() {
+                let key = format!("{here}.drives");
+                return Err(WorkloadError::setting(
+                    &key,
+                    "found \"striped\"",
+                    "\"together\": all have one drive",
+                ));
             }
             member.check_times(&here, (&format!("{key}[0]"), first), by_themselves)?;
         }

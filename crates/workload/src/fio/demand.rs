@@ -3,7 +3,7 @@
 use super::jobs::JobFile;
 use super::settings::{Job, Work};
 use crate::driven::Demand;
-use crate::spec::Prepared;
+use crate::prepared::Prepared;
 
 /// Place of writes among the directions.
 const WRITES: usize = 1;

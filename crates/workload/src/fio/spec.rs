@@ -9,8 +9,9 @@ use crate::record::Source;
 use crate::remark::Remark;
 use crate::report::SourceReport;
 use crate::settings::settings;
-use crate::shape::Drives;
+use crate::shape::{DRIVES_MAX, Drives};
 use crate::split::Split;
+use crate::stripe::Stripe;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -28,8 +29,15 @@ settings! {
         service_us: u64 = 0, unit "us", allowed "0 to 1000000000", if |us| *us <= 1_000_000_000;
         /// Page cache in front of the drive for jobs with `direct=0`, like an operating system's; 0 for none.
         page_cache_mib: f64 = 0.0, unit "MiB", allowed "0 to 1e6", if |x| (0.0..=1e6).contains(x);
-        /// Whether devices (`filename=/dev/...`) are drives of their own, or one drive whose addresses they share.
+        /// Whether devices (`filename=/dev/...`) are drives of their own, or one drive whose addresses they share; or
+        /// all is for a volume of drives in a stripe (RAID 0).
         drives: Drives = Drives::Each, unit "", allowed "", if |_| true;
+        /// With drives = "striped": how many make the volume.
+        stripe_drives: u64 = 2, unit "", allowed "2 to 64", if |n| (2..=DRIVES_MAX as u64).contains(n);
+        /// With drives = "striped": what lies on a drive before the next one comes; 512 is the default of Linux's
+        /// mdadm.
+        stripe_kib: u64 = 512, unit "KiB", allowed "a power of two from 4 to 65536",
+            if |kib| kib.is_power_of_two() && (4..=65_536).contains(kib);
         /// A plain LRU page cache: no read-ahead, no flusher, dirty pages are written when they are evicted.
         plain_lru: bool = false, unit "", allowed "", if |_| true;
         /// Time of a request that hits the page cache.
@@ -58,6 +66,10 @@ impl Kind for FioSpec {
 
     fn page_cache(&self) -> Option<(f64, bool)> {
         (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
+    }
+
+    fn stripe(&self) -> Option<Stripe> {
+        self.drives.stripe(self.stripe_drives, self.stripe_kib)
     }
 
     fn title(&self) -> String {
