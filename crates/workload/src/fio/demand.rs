@@ -59,7 +59,7 @@ fn demand(job: &Job) -> Option<Demand> {
         Work::Write | Work::TrimWrite => 1.0,
         Work::Mixed => 1.0 - job.read_percent as f64 / 100.0,
     };
-    if writes <= 0.0 {
+    if writes <= 0.0 || job.writes_verify {
         return None;
     }
     let bytes = job.sizes[WRITES].max();

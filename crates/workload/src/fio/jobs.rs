@@ -1,17 +1,16 @@
 //! A job file, understood and checked, and where the files of its jobs lie on the drive.
 
-use super::names::{names, split_names};
+use super::names::{is_device, split_names};
 use super::options::{Class, JobOption, unknown};
 use super::parse::{Line, Machine, Place, Section, UNQUOTED, World, Wrong, sections};
-use super::settings::{Distribution, Job, Size, Step, Work};
-use super::value::{Amount, Kilo, Value};
+use super::settings::{Distribution, Job, Size, Step, Way, Work};
+use super::value::{Kilo, Value};
 use crate::error::WorkloadError;
-use crate::record::{SECTOR_BYTES, SECTORS_MAX};
+
 use crate::remark::{Kind, Remark};
 use crate::shape::{DRIVES_MAX, SIZE_BYTES_MAX};
 use crate::split::names_of;
 use ssd::rng::mix;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -33,8 +32,6 @@ const LOOPS_MAX: u64 = 1 << 24;
 const PAGE_BYTES: u64 = 4096;
 /// Bytes of a file that are looked at to see whether it is a job file.
 const HEAD: u64 = 4096;
-/// Files begin at multiples of it, as in a file system of 4-KiB blocks [A].
-const FILE_ALIGN: u64 = 4096;
 
 /// A job file that was read and understood.
 #[derive(Clone, Debug)]
@@ -42,53 +39,7 @@ pub struct JobFile {
     pub(crate) jobs: Vec<Job>,
     remarks: Vec<Remark>,
     /// Devices that are drives of their own; none if there is one drive.
-    drives: Vec<String>,
-}
-
-/// A part of the drive that a clone of a job works in: a file, or what `offset` and `size` leave of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    /// First sector on the drive.
-    pub lba: u64,
-    pub sectors: u64,
-    /// Sectors of the file before it.
-    pub before: u64,
-    /// Number of the file on its drive, from 1.
-    pub file: u32,
-    /// Number of the drive.
-    pub drive: u16,
-}
-
-/// One clone of a job, with its places.
-#[derive(Clone, Debug)]
-pub(crate) struct Worker {
-    /// Its job in the file.
-    pub job: usize,
-    /// Its number among the clones of the job.
-    pub number: u64,
-    pub spans: Vec<Span>,
-    /// Bytes of a pass.
-    pub size: u64,
-    /// Bytes to be done, if that is not a pass.
-    pub io_size: Option<u64>,
-}
-
-/// Which part of which file a clone uses, before the files have places; bytes.
-struct Use {
-    file: String,
-    offset: u64,
-    length: u64,
-    /// Bytes that the file has at least.
-    file_bytes: u64,
-}
-
-/// A clone of a job, and what it uses.
-struct JobClone {
-    /// Which job.
-    job: usize,
-    /// Which of its clones.
-    number: u64,
-    uses: Vec<Use>,
+    pub(super) drives: Vec<String>,
 }
 
 /// Whether a file is a job file: its name ends in `.fio`, or it begins with a section in brackets.
@@ -104,10 +55,6 @@ pub fn is_job_file(path: &Path) -> bool {
     let mut lines =
         lines.filter(|line| !line.is_empty() && !line.starts_with(b";") && !line.starts_with(b"#"));
     lines.next().is_some_and(|line| line.starts_with(b"[") && line.contains(&b']') && line.is_ascii())
-}
-
-fn is_device(name: &str) -> bool {
-    name.starts_with("/dev/")
 }
 
 impl JobFile {
@@ -182,89 +129,17 @@ impl JobFile {
         hash
     }
 
-    /// The smallest drive, in sectors, that has room for all files; `None` if jobs use a share of whatever drive there
-    /// is.
-    pub fn space_sectors(&self) -> Result<Option<u64>, WorkloadError> {
-        let clones = self.clones(None)?;
-        Ok(clones.map(|clones| {
-            let files = Files::new(&clones, |name| self.drive_of(name).is_some());
-            files.end / SECTOR_BYTES
-        }))
-    }
-
-    /// The clones of all jobs with their places on a drive of so many sectors.
-    pub(crate) fn workers(&self, drive_sectors: u64) -> Result<Vec<Worker>, WorkloadError> {
-        let drive_bytes = drive_sectors * SECTOR_BYTES;
-        let clones = self.clones(Some(drive_bytes))?.unwrap_or_default();
-        let files = Files::new(&clones, |name| self.drive_of(name).is_some());
-        if files.end > drive_bytes {
-            let advice = "take a larger drive, or smaller files".into();
-            let (needed_sectors, what) = (files.end / SECTOR_BYTES, "the files of the jobs".into());
-            return Err(crate::Problem::DoesNotFit { what, needed_sectors, drive_sectors, advice }.into());
-        }
-        let mut workers = Vec::new();
-        for JobClone { job, number, uses } in &clones {
-            let spans: Vec<Span> = uses
-                .iter()
-                .map(|part| Span {
-                    lba: (files.place[part.file.as_str()] + part.offset) / SECTOR_BYTES,
-                    sectors: part.length / SECTOR_BYTES,
-                    before: part.offset / SECTOR_BYTES,
-                    file: files.number[part.file.as_str()],
-                    drive: self.drive_of(&part.file).unwrap_or(0) as u16,
-                })
-                .collect();
-            let whole: u64 = uses.iter().map(|part| part.length).sum();
-            let settings = &self.jobs[*job];
-            let size = match settings.size {
-                Some(Amount::Bytes(bytes)) => bytes,
-                _ => whole,
-            };
-            let io_size = settings.io_size.map(|amount| match amount {
-                Amount::Bytes(bytes) => bytes,
-                Amount::Percent(share) => share_of(size, share),
-            });
-            workers.push(Worker { job: *job, number: *number, spans, size, io_size });
-        }
-        Ok(workers)
-    }
-
     /// Names of the clones: that of the job, with a number where there are several.
     pub(crate) fn name(&self, job: usize, number: u64) -> String {
         let Job { name, numjobs, .. } = &self.jobs[job];
         if *numjobs == 1 { name.clone() } else { format!("{name}.{number}") }
     }
 
-    /// Which of several drives a file is.
-    fn drive_of(&self, file: &str) -> Option<usize> {
-        self.drives.iter().position(|drive| drive == file)
-    }
-
-    /// All clones with the parts of files that they use. `None` if that depends on a drive that is not known.
-    fn clones(&self, drive: Option<u64>) -> Result<Option<Vec<JobClone>>, WorkloadError> {
-        let mut all = Vec::new();
-        for (job, settings) in self.jobs.iter().enumerate() {
-            for number in 0..settings.numjobs {
-                let uses = uses(settings, number, drive)
-                    .map_err(|(wrong, option)| wrong.at(&settings.place, option))?;
-                let Some(uses) = uses else { return Ok(None) };
-                all.push(JobClone { job, number, uses });
-            }
-        }
-        let has = |device: bool| {
-            all.iter().flat_map(|clone| &clone.uses).any(|part| is_device(&part.file) == device)
-        };
-        if has(true) && has(false) {
-            let found = "files beside a device, which is the whole drive";
-            return Err(Wrong::new(found, "only files, or only /dev/...").at(&self.jobs[0].place, "filename"));
-        }
-        Ok(Some(all))
-    }
-
     /// Checks what concerns several options, or several jobs.
     fn check(&self) -> Result<(), WorkloadError> {
         let (mut lanes, mut files) = (0, 0u64);
-        for job in &self.jobs {
+        for (number, job) in self.jobs.iter().enumerate() {
+            self.check_wait(number)?;
             check(job).map_err(|(wrong, option)| wrong.at(&job.place, option))?;
             lanes += job.numjobs as usize;
             let of_each = job.filename.as_ref().map_or(job.nrfiles, |names| split_names(names).len() as u64);
@@ -276,6 +151,26 @@ impl JobFile {
             }
         }
         Ok(())
+    }
+
+    /// A job waits for one that stands above it, and has a name of its own.
+    fn check_wait(&self, number: usize) -> Result<(), WorkloadError> {
+        let job = &self.jobs[number];
+        let Some(name) = &job.others.wait_for else { return Ok(()) };
+        let above = || self.jobs[..number].iter().map(|job| job.name.as_str());
+        let found = match above().filter(|above| above == name).count() {
+            1 if *name != job.name => return Ok(()),
+            0 => format!("found {name:?}, which is no job above this one"),
+            _ => format!("found {name:?}, a name of several jobs"),
+        };
+        let wrong = Wrong::new(found, "the name of one other job above this one");
+        Err(wrong.like(name, above()).at(&job.place, "wait_for"))
+    }
+
+    /// The job that a job waits for (`wait_for`).
+    pub(super) fn waits_for(&self, number: usize) -> Option<usize> {
+        let name = self.jobs[number].others.wait_for.as_ref()?;
+        self.jobs[..number].iter().position(|job| job.name == *name)
     }
 
     fn remark(&mut self, ignored: &[&'static str]) {
@@ -303,6 +198,22 @@ impl JobFile {
             note,
             |job| job.has_sync_engine && job.iodepth > 1,
             "iodepth is used as given, although a synchronous engine would keep only one request in flight",
+        );
+        remark(
+            note,
+            |job| job.way == Way::Server,
+            "an engine that asks a server for its data: here requests go straight to the drive, without a network",
+        );
+        remark(
+            note,
+            |job| job.way == Way::Mapping,
+            "an engine that copies from and to mapped memory: here each of its requests is one of the drive's, or of \
+             the page cache's",
+        );
+        remark(
+            note,
+            |job| job.writes_verify,
+            "commands that verify the medium are reads of the drive here, and counted as such",
         );
         let is_endless = |job: &Job| job.time_based && job.runtime_ns == 0;
         remark(caution, is_endless, "time_based has no effect without runtime");
@@ -344,45 +255,6 @@ impl JobFile {
         }
         devices
     }
-}
-
-/// Places of files: one after the other, in the order in which they are named first.
-struct Files<'a> {
-    /// First byte.
-    place: BTreeMap<&'a str, u64>,
-    /// On their drive, from 1.
-    number: BTreeMap<&'a str, u32>,
-    end: u64,
-}
-
-impl<'a> Files<'a> {
-    /// `is_drive` says which of them are drives by themselves.
-    fn new(clones: &'a [JobClone], is_drive: impl Fn(&str) -> bool) -> Self {
-        let mut order = Vec::new();
-        let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
-        for part in clones.iter().flat_map(|clone| &clone.uses) {
-            let length = bytes.entry(&part.file).or_insert_with(|| {
-                order.push(part.file.as_str());
-                0
-            });
-            *length = (*length).max(part.file_bytes);
-        }
-        let mut files = Files { place: BTreeMap::new(), number: BTreeMap::new(), end: 0 };
-        for name in order {
-            let number = if is_drive(name) { 1 } else { 1 + files.number.len() as u32 };
-            files.number.insert(name, number);
-            // A device begins where its drive does.
-            let at = if is_device(name) { 0 } else { files.end.next_multiple_of(FILE_ALIGN) };
-            files.place.insert(name, at);
-            files.end = files.end.max(at + bytes[name]);
-        }
-        files
-    }
-}
-
-/// So many percent.
-fn share_of(bytes: u64, percent: u64) -> u64 {
-    (u128::from(bytes) * u128::from(percent) / 100) as u64
 }
 
 /// Whether a check of contents brings reads: what was written is read again behind each pass. Of a job that ends by its
@@ -470,7 +342,7 @@ fn round_sizes(section: &Section, job: &mut Job) -> Result<(), WorkloadError> {
     Ok(())
 }
 
-type WrongOption = (Wrong, &'static str);
+pub(super) type WrongOption = (Wrong, &'static str);
 
 /// Checks what concerns several options of a job.
 fn check(job: &Job) -> Result<(), WrongOption> {
@@ -498,75 +370,32 @@ fn check(job: &Job) -> Result<(), WrongOption> {
     if job.nrfiles > FILES_MAX {
         return Err((Wrong::new(format!("{} files", job.nrfiles), format!("up to {FILES_MAX}")), "nrfiles"));
     }
+    check_zones(job)?;
     if job.loops > LOOPS_MAX {
         return Err((Wrong::new(format!("{} loops", job.loops), format!("up to {LOOPS_MAX}")), "loops"));
     }
     Ok(())
 }
 
-/// The parts of files that a clone uses; `None` if that depends on a drive that is not known.
-fn uses(job: &Job, number: u64, drive: Option<u64>) -> Result<Option<Vec<Use>>, WrongOption> {
-    let names = names(job, number);
-    if names.is_empty() {
-        return Err((Wrong::new("found nothing", "names of files"), "filename"));
-    }
-    let count = names.len() as u64;
-    let amounts = (job.size, job.offset, job.offset_increment);
-    let is_share = !matches!(amounts, (Some(Amount::Bytes(_)), Amount::Bytes(_), Amount::Bytes(_)));
-    let mut uses = Vec::new();
-    for file in names {
-        let is_device = is_device(&file);
-        if is_device && drive.is_none() && job.filesize.is_none() && is_share {
-            return Ok(None);
-        }
-        let of_file = job.filesize.or(drive.filter(|_| is_device));
-        let piece = match job.size {
-            Some(Amount::Bytes(bytes)) => Some(bytes / count),
-            _ => None,
+/// Zones that a job works in one after the other.
+fn check_zones(job: &Job) -> Result<(), WrongOption> {
+    let Some(zones) = job.strided() else {
+        return match job.zones.size {
+            0 => Ok(()),
+            _ => Err((Wrong::new("found zonesize without zones", "zonemode=strided beside it"), "zonesize")),
         };
-        let Some(base) = of_file.or(piece) else {
-            let allowed = "size=..., or filesize=..., or filename=/dev/... for the whole drive";
-            return Err((Wrong::new("found no size", allowed), "size"));
-        };
-        let offset = place_of(job, job.offset, base)
-            .checked_add(place_of(job, job.offset_increment, base).saturating_mul(number))
-            .filter(|bytes| *bytes < SECTORS_MAX * SECTOR_BYTES)
-            .ok_or_else(|| (Wrong::new("an offset beyond any drive", "less"), "offset"))?;
-        if offset % SECTOR_BYTES != 0 {
-            return Err((Wrong::new(format!("found {offset} bytes"), "multiples of 512 bytes"), "offset"));
-        }
-        let left = of_file.map(|bytes| bytes.saturating_sub(offset));
-        let length = match (job.size, piece, left) {
-            (_, Some(piece), _) if job.filesize.is_none() => piece,
-            (Some(Amount::Percent(share)), _, Some(left)) => share_of(base, share).min(left),
-            // A file with a size of its own is used from the offset to its end.
-            (_, _, Some(left)) => left,
-            (_, piece, None) => piece.unwrap_or(0),
-        };
-        let length = length / SECTOR_BYTES * SECTOR_BYTES;
-        let least = job.used_sizes().map(Size::min).max().unwrap_or(0);
-        if length < least {
-            let found = format!("{length} bytes of {file} for requests of {least} bytes");
-            return Err((Wrong::new(found, "room for one at least"), "size"));
-        }
-        let end = offset.checked_add(length).filter(|end| *end <= SECTORS_MAX * SECTOR_BYTES);
-        let end = end.ok_or_else(|| (Wrong::new("files beyond any drive", "less"), "size"))?;
-        let file_bytes = end.max(of_file.unwrap_or(0));
-        uses.push(Use { file, offset, length, file_bytes });
+    };
+    if zones.size == 0 {
+        return Err((Wrong::new("found no zonesize beside it", "zonesize=..."), "zonemode"));
     }
-    Ok(Some(uses))
-}
-
-/// An offset in bytes; one in percent is rounded up to `offset_align`, or to the smallest request.
-fn place_of(job: &Job, amount: Amount, file: u64) -> u64 {
-    match amount {
-        Amount::Bytes(bytes) => bytes,
-        Amount::Percent(share) => {
-            let align = match job.offset_align {
-                0 => job.least_size(),
-                align => align,
-            };
-            share_of(file, share).next_multiple_of(align)
-        }
+    let largest = job.used_sizes().map(Size::max).max().unwrap_or(0);
+    if zones.range < largest {
+        let found = format!("zones of {} bytes for requests of {largest} bytes", zones.range);
+        return Err((Wrong::new(found, "room for one at least"), "zonerange"));
     }
+    if matches!(job.step, Step::Back(_)) || job.work == Work::TrimWrite {
+        let what = if job.work == Work::TrimWrite { "trims with writes" } else { "steps backwards" };
+        return Err((Wrong::new(format!("found {what} in zones"), "one of the two"), "zonemode"));
+    }
+    Ok(())
 }

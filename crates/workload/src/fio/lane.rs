@@ -4,10 +4,10 @@
 
 use super::dist::Chooser;
 use super::hints::Says;
-use super::jobs::{Span, Worker};
+use super::layout::{Span, Worker};
 use super::map::Map;
 use super::read_back::ReadBack;
-use super::settings::{FileOrder, Job, Step, Work};
+use super::settings::{FileOrder, Job, Step, Work, Zones};
 use super::sizes::Sizes;
 use crate::record::{Request, SECTOR_BYTES};
 use crate::synthetic::TWO_TO_64;
@@ -38,20 +38,39 @@ pub(crate) enum Want {
 
 /// A file of the lane, and how far it is in it.
 #[derive(Clone, Debug)]
-struct File {
-    span: Span,
-    map: Option<Map>,
-    choosers: [Option<Chooser>; 3],
-    /// Where the request after the last one begins, by direction; sectors from the span's start.
-    next: [u64; 3],
+pub(super) struct File {
+    pub(super) span: Span,
+    pub(super) map: Option<Map>,
+    pub(super) choosers: [Option<Chooser>; 3],
+    /// Where the request after the last one begins, by direction; sectors from the start of the span, or of its zone.
+    pub(super) next: [u64; 3],
     /// Where the last one began.
-    last: [u64; 3],
+    pub(super) last: [u64; 3],
+    /// Where its zone begins; sectors from the span's start.
+    pub(super) zone: u64,
     /// No more requests in this pass.
     is_done: bool,
 }
 
+/// Zones, and how far the lane is in the one that it works in; sectors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InZones {
+    pub(super) range: u64,
+    pub(super) size: u64,
+    pub(super) skip: u64,
+    /// Transferred.
+    pub(super) done: u64,
+}
+
+impl InZones {
+    fn new(Zones { range, size, skip, .. }: Zones) -> Self {
+        let [range, size, skip] = [range, size, skip].map(|bytes| bytes / SECTOR_BYTES);
+        InZones { range, size, skip, done: 0 }
+    }
+}
+
 impl File {
-    fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         if let Some(map) = &mut self.map {
             map.clear();
         }
@@ -61,11 +80,11 @@ impl File {
 
 /// The random sequences of a lane: one for each question.
 #[derive(Clone, Debug)]
-struct Draws {
+pub(super) struct Draws {
     ops: Rng,
-    sizes: Rng,
-    places: Rng,
-    follows: Rng,
+    pub(super) sizes: Rng,
+    pub(super) places: Rng,
+    pub(super) follows: Rng,
     files: Rng,
 }
 
@@ -95,13 +114,16 @@ struct Done {
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
     work: Work,
-    is_random: bool,
-    step: Step,
-    sizes: [Sizes; 3],
+    pub(super) is_random: bool,
+    pub(super) step: Step,
+    pub(super) sizes: [Sizes; 3],
     /// Sectors that random places are multiples of.
-    align: [u64; 3],
+    pub(super) align: [u64; 3],
     reads: u64,
-    percentage_random: [u64; 3],
+    pub(super) percentage_random: [u64; 3],
+    /// What a request of each direction has the drive do.
+    ops: [OpCode; 3],
+    pub(super) zones: Option<InZones>,
     file_order: FileOrder,
     fsync: [u64; 2],
     has_end_fsync: bool,
@@ -110,22 +132,22 @@ pub(crate) struct Lane {
     /// What requests say beside that, if anything.
     says: Option<Says>,
     repeats: bool,
-    is_time_based: bool,
+    pub(super) is_time_based: bool,
     loops: u64,
     limit_bytes: u64,
     io_size: Option<u64>,
     limit_requests: u64,
 
-    files: Vec<File>,
+    pub(super) files: Vec<File>,
     first_draws: Draws,
-    draws: Draws,
+    pub(super) draws: Draws,
     done: Done,
     /// The direction drawn for the next request.
     direction: Option<usize>,
     /// The write that follows the trim before it.
     write: Option<Request>,
     /// Requests until the next random place.
-    step_left: u64,
+    pub(super) step_left: u64,
     /// The file in turn, requests left in it, and the file after it.
     file: usize,
     file_left: u64,
@@ -154,17 +176,20 @@ impl Lane {
         });
         let mut draws = Draws::new(mix(seed ^ job.randseed), number);
         let least = job.least_size() / SECTOR_BYTES;
+        let zones = job.strided().map(InZones::new);
         let mut files = Vec::new();
         for span in &worker.spans {
             let random = draws.places.next_u64();
-            let map = job.uses_map().then(|| Map::new(span.sectors / least));
+            let sectors = zones.map_or(span.sectors, |zones| zones.range.min(span.sectors));
+            let map = job.uses_map().then(|| Map::new(sectors / least));
             let mut choosers = [const { None }; 3];
             for direction in directions(job.work) {
-                let blocks = (span.sectors - sizes[*direction].min) / align[*direction] + 1;
+                let blocks = (sectors - sizes[*direction].min) / align[*direction] + 1;
                 let chooser = Chooser::new(&job.distribution, blocks, align[*direction], random)?;
                 choosers[*direction] = Some(chooser);
             }
-            files.push(File { span: *span, map, choosers, next: [0; 3], last: [0; 3], is_done: false });
+            let (next, last) = ([0; 3], [0; 3]);
+            files.push(File { span: *span, map, choosers, next, last, zone: 0, is_done: false });
         }
         let hints = Hints { stream: job.stream, process: 1 + number as u32, ..Hints::default() };
         Ok(Lane {
@@ -175,6 +200,8 @@ impl Lane {
             align,
             reads: fraction(job.read_percent),
             percentage_random: job.percentage_random.map(fraction),
+            ops: if job.writes_verify { [OPS[READ], OPS[READ], OPS[TRIM]] } else { OPS },
+            zones,
             file_order: job.file_order,
             fsync: [job.fsync, job.fdatasync],
             has_end_fsync: job.end_fsync || job.fsync_on_close,
@@ -342,7 +369,7 @@ impl Lane {
         let span = self.files[file].span;
         let mut request = Request {
             arrival_ns: 0,
-            op: OPS[direction],
+            op: self.ops[direction],
             fua: self.fua && direction == WRITE,
             lba: span.lba + offset,
             // No request is larger than a gibibyte.
@@ -366,6 +393,9 @@ impl Lane {
             && let Some(pieces) = &mut self.read_back
         {
             pieces.note(file, span.drive, &request);
+        }
+        if let Some(zones) = &mut self.zones {
+            zones.done += sectors;
         }
         (self.was_flush, self.drive) = (false, span.drive);
         self.done.bytes += request.bytes();
@@ -433,7 +463,13 @@ impl Lane {
             return;
         }
         self.close_pass();
-        self.files.iter_mut().for_each(File::reset);
+        for file in &mut self.files {
+            file.reset();
+            file.zone = 0;
+        }
+        if let Some(zones) = &mut self.zones {
+            zones.done = 0;
+        }
         (self.file_left, self.file_next) = (0, 0);
         self.step_left = 1;
         if self.repeats && !self.is_time_based {
@@ -464,109 +500,6 @@ impl Lane {
         let next = (first..first + count).map(|file| file % count).find(|file| !self.files[*file].is_done)?;
         (self.file, self.file_left, self.file_next) = (next, each - 1, next + 1);
         Some(next)
-    }
-
-    /// Where in the file the next request of a direction lies, and how long it is; sectors. `None` at its end.
-    #[inline]
-    fn place(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
-        let placed = self.place_once(file, direction);
-        if placed.is_some() || !self.is_time_based {
-            return placed;
-        }
-        // The pass of this file is over: the next one begins.
-        if self.is_random {
-            self.files[file].reset();
-        } else {
-            self.files[file].next[direction] = 0;
-        }
-        self.place_once(file, direction)
-    }
-
-    #[inline]
-    fn place_once(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
-        if !self.is_random {
-            return self.follow(file, direction);
-        }
-        if self.step != Step::None {
-            return self.place_by_step(file, direction);
-        }
-        let share = self.percentage_random[direction];
-        if share == u64::MAX || self.draws.follows.next_u64() < share {
-            return self.scattered(file, direction, true);
-        }
-        self.follow(file, direction).or_else(|| self.scattered(file, direction, false))
-    }
-
-    fn place_by_step(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
-        self.step_left -= 1;
-        if self.step_left > 0 {
-            return match self.step {
-                Step::Repeat(_) => {
-                    let File { span, last, .. } = &self.files[file];
-                    let offset = last[direction];
-                    let size = self.sizes[direction].draw(&mut self.draws.sizes, span.sectors - offset);
-                    Some((offset, size))
-                }
-                // At the end of the file a random place is taken, and not entered in the map.
-                _ => self.follow(file, direction).or_else(|| self.scattered(file, direction, false)),
-            };
-        }
-        if let Step::Follow(number) | Step::Repeat(number) = self.step {
-            self.step_left = number;
-        }
-        self.scattered(file, direction, true)
-    }
-
-    /// Behind the last request.
-    #[inline]
-    fn follow(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
-        let File { span, next, last, .. } = &mut self.files[file];
-        let mut offset = next[direction];
-        if let Step::Skip(bytes) = self.step {
-            // Only a request that ends with the file ends the pass. Where the bytes left out reach beyond the file,
-            // fio goes on at its beginning: at a distance from it that the job's own offset has.
-            if offset >= span.sectors {
-                return None;
-            }
-            if offset > 0 {
-                offset += bytes / SECTOR_BYTES;
-            }
-            if offset >= span.sectors + span.before {
-                offset = span.before;
-            }
-        }
-        let sizes = &self.sizes[direction];
-        if offset + sizes.min > span.sectors {
-            return None;
-        }
-        let size = sizes.draw(&mut self.draws.sizes, span.sectors - offset);
-        (last[direction], next[direction]) = (offset, offset + size);
-        Some((offset, size))
-    }
-
-    /// At a random place; with a map, one that was not visited in this pass.
-    #[inline]
-    fn scattered(&mut self, file: usize, direction: usize, enters: bool) -> Option<(u64, u64)> {
-        let File { span, map, choosers, next, last, .. } = &mut self.files[file];
-        let sizes = &self.sizes[direction];
-        let mut block = choosers[direction].as_ref()?.choose(&mut self.draws.places);
-        if let Some(map) = map {
-            // Blocks are numbered by the smallest request of this direction: where that of the other differs, both
-            // count in one map, and the number found may lie behind the end, which ends the pass.
-            block = map.next_free(block)?;
-        }
-        let offset = block * self.align[direction];
-        if offset + sizes.min > span.sectors {
-            return None;
-        }
-        let mut size = sizes.draw(&mut self.draws.sizes, span.sectors - offset);
-        if let Some(map) = map.as_mut().filter(|_| enters) {
-            // A request that meets a visited block ends before it.
-            let blocks = map.visit(block, size.div_ceil(sizes.min));
-            size = size.min(blocks * sizes.min);
-        }
-        (last[direction], next[direction]) = (offset, offset + size);
-        Some((offset, size))
     }
 }
 

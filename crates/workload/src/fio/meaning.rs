@@ -44,17 +44,18 @@ pub(super) fn log(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     Err(refusal(value.text, &format!("leave it out, and replay that log itself: wordline run {log}")))
 }
 
-/// Writes of the SCSI engine; its other commands bring no data.
-pub(super) fn sg_write(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
-    match value.text {
-        Some("write") => Ok(()),
-        text => Err(refusal(text, "write, or leave it out")),
+/// Zones that a job goes through. A zoned drive is another device.
+pub(super) fn zone_mode(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    if value.text == Some("zbd") {
+        let found = "found \"zbd\": zones that are written in order and reset, of which this drive has none";
+        return Err(Wrong::new(found, "none or strided"));
     }
+    put(&mut job.zones.is_on, value.choice(&[("none", false), ("strided", true)]))
 }
 
 /// Who ends with the first job that does.
 pub(super) fn exit_what(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
-    put(&mut job.exits_run, value.choice(&[("group", false), ("stonewall", false), ("all", true)]))
+    put(&mut job.others.exits_run, value.choice(&[("group", false), ("stonewall", false), ("all", true)]))
 }
 
 /// The priority of requests that have one: that of the host's classes of I/O.
@@ -120,10 +121,10 @@ pub(super) fn pattern(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     (job.is_random, job.work) = of(word).choice(WORDS)?;
     job.step = match number {
         None => Step::None,
-        Some(text) if text.starts_with('-') => {
-            let found = format!("found {text:?}: steps backwards");
-            return Err(Wrong::new(found, "a step forwards, such as write:4k"));
-        }
+        Some(text) if text.starts_with('-') && !job.is_random => match sectors(of(&text[1..]).number(0)?)? {
+            0 => Step::None,
+            bytes => Step::Back(bytes),
+        },
         Some(text) if job.is_random => match of(text).number(0)? {
             0 | 1 => Step::None,
             number => Step::Follow(number),
@@ -273,60 +274,6 @@ pub(super) fn file_order(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
             return Err(Wrong::new(format!("found {text:?}"), words.join(", ")).like(word, words));
         }
     };
-    Ok(())
-}
-
-pub(super) fn engine(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
-    let (sync, queued) = (true, false);
-    const REFUSED: &[&str] = &[
-        "mmap",
-        "splice",
-        "net",
-        "netsplice",
-        "cpuio",
-        "ftruncate",
-        "filecreate",
-        "filestat",
-        "filedelete",
-        "exec",
-        "falloc",
-        "e4defrag",
-        "rdma",
-        "rados",
-        "rbd",
-        "http",
-        "libhdfs",
-        "pmemblk",
-        "dev-dax",
-        "libpmem",
-        "mtd",
-    ];
-    let text = value.word()?;
-    if REFUSED.contains(&text) {
-        return Err(refusal(
-            Some(text),
-            "an engine that reads and writes a drive, such as libaio or io_uring",
-        ));
-    }
-    job.has_sync_engine = value.choice(&[
-        ("psync", sync),
-        ("sync", sync),
-        ("vsync", sync),
-        ("pvsync", sync),
-        ("pvsync2", sync),
-        ("null", sync),
-        ("sg", queued),
-        ("libaio", queued),
-        ("io_uring", queued),
-        ("io_uring_cmd", queued),
-        ("posixaio", queued),
-        ("solarisaio", queued),
-        ("windowsaio", queued),
-        ("nbd", queued),
-        ("libblkio", queued),
-        ("gfapi", sync),
-        ("gfapi_async", queued),
-    ])?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Memory that jobs take beside the drive's: random maps, and what is read back.
 
-use super::jobs::{JobFile, Worker};
+use super::jobs::JobFile;
+use super::layout::Worker;
 use super::map::Map;
 use super::parse::Wrong;
 use super::read_back::ReadBack;

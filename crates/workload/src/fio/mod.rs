@@ -13,12 +13,15 @@ mod value;
 
 mod demand;
 mod dist;
+mod engine;
 mod hints;
 mod jobs;
 mod lane;
+mod layout;
 mod map;
 mod memory;
 mod names;
+mod places;
 mod read_back;
 mod sizes;
 pub use jobs::{JobFile, is_job_file};

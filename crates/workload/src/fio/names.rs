@@ -2,6 +2,11 @@
 
 use super::settings::Job;
 
+/// Whether a file is a device: the whole drive.
+pub(super) fn is_device(name: &str) -> bool {
+    name.starts_with("/dev/")
+}
+
 /// Names between colons; a colon with a backslash before it belongs to a name.
 pub(super) fn split_names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];

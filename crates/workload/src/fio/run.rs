@@ -76,6 +76,9 @@ enum State {
 struct Client {
     lane: Lane,
     name: String,
+    /// Its job in the file, and the one that it waits for.
+    job: usize,
+    waits_for: Option<usize>,
     group: usize,
     state: State,
     depth: u64,
@@ -148,6 +151,8 @@ impl Client {
         Client {
             lane,
             name,
+            job: 0,
+            waits_for: None,
             group,
             state: State::Blocked,
             depth: job.iodepth,
@@ -166,11 +171,11 @@ impl Client {
             paused_until: 0,
             rates,
             arrivals: (job.rate_process == RateProcess::Poisson).then(|| sequence("arrival")),
-            exits: job.exits.then_some(if job.exits_run { Exit::Run } else { Exit::Group }),
+            exits: job.others.exits.then_some(if job.others.exits_run { Exit::Run } else { Exit::Group }),
             flow: None,
-            flow_id: job.flow_id,
-            flow_sleep: job.flow_sleep_ns,
-            weight: job.flow,
+            flow_id: job.others.flow_id,
+            flow_sleep: job.others.flow_sleep_ns,
+            weight: job.others.flow,
             flowed: 0,
             direct: job.direct,
             is_queued: false,
@@ -347,7 +352,8 @@ impl JobFile {
                 Wrong::new(found, "zones within the job's space").at(&job.place, "random_distribution")
             })?;
             let name = self.name(worker.job, worker.number);
-            clients.push(Client::new(job, lane, name, group, number, seed));
+            let client = Client::new(job, lane, name, group, number, seed);
+            clients.push(Client { job: worker.job, waits_for: self.waits_for(worker.job), ..client });
         }
         let mut open = vec![0; group + 1];
         clients.iter().for_each(|client| open[client.group] += 1);
@@ -362,10 +368,16 @@ impl JobFile {
 }
 
 impl Run {
-    /// The clients of the group that runs begin.
+    /// The clients of the group that runs begin, but for those that wait for a job of it.
     fn begin_group(&mut self, now: u64) {
         for number in 0..self.clients.len() {
-            if self.clients[number].group == self.group && self.clients[number].state == State::Blocked {
+            let client = &self.clients[number];
+            let waits_for =
+                |job: usize| self.clients.iter().any(|other| other.job == job && other.state != State::Ended);
+            if client.group == self.group
+                && client.state == State::Blocked
+                && !client.waits_for.is_some_and(waits_for)
+            {
                 self.clients[number].begin(now);
                 self.join_flow(number);
                 self.queue(number as u32);
@@ -444,6 +456,9 @@ impl Run {
         self.open[client.group] -= 1;
         if client.exits.is_some() || client.flow.is_some() {
             self.leave(lane, now);
+        }
+        if self.clients.iter().any(|client| client.waits_for.is_some()) {
+            self.begin_group(now);
         }
         while self.open[self.group] == 0 && self.group + 1 < self.open.len() {
             self.group += 1;

@@ -30,6 +30,31 @@ pub(crate) enum Step {
     Repeat(u64),
     /// Sequential, with so many bytes left out behind each request.
     Skip(u64),
+    /// Backwards: each request begins so many bytes before the end of the one before it.
+    Back(u64),
+}
+
+/// Zones that a job works in one after the other (`zonemode=strided`); bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Zones {
+    pub is_on: bool,
+    /// Bytes of a zone.
+    pub range: u64,
+    /// Bytes that are transferred before the next zone comes.
+    pub size: u64,
+    /// Bytes between zones.
+    pub skip: u64,
+}
+
+/// What a job's requests reach the drive through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The system calls for files and devices.
+    Calls,
+    /// A server: another machine's storage.
+    Server,
+    /// Memory that is mapped to a file.
+    Mapping,
 }
 
 /// Sizes of requests of one direction; bytes.
@@ -119,6 +144,20 @@ pub(crate) enum RateProcess {
     Poisson,
 }
 
+/// What a job has to do with the others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Others {
+    /// When it ends, so does its group, or the run.
+    pub exits: bool,
+    pub exits_run: bool,
+    /// Its share of the requests of all jobs of that flow; 0 for none.
+    pub flow: u64,
+    pub flow_id: u64,
+    pub flow_sleep_ns: u64,
+    /// Name of the job whose clones all end before it begins.
+    pub wait_for: Option<String>,
+}
+
 /// A job as its section describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Job {
@@ -183,17 +222,18 @@ pub(crate) struct Job {
     /// Percent of the requests that have a priority, and which: 1 low, 2 medium, 3 high.
     pub urgent_percent: [u64; DIRECTIONS],
     pub urgent_class: u8,
-    /// The first job to end ends its group, or the run.
-    pub exits: bool,
-    pub exits_run: bool,
-    /// Its share of the requests of all jobs of that flow; 0 for none.
-    pub flow: u64,
-    pub flow_id: u64,
-    pub flow_sleep_ns: u64,
+    pub others: Others,
     pub direct: bool,
     /// Sizes were rounded up to pages of a page cache.
     pub is_rounded: bool,
     pub has_sync_engine: bool,
+    pub way: Way,
+    /// Writes are commands that have the drive read its medium (`sg_write_mode=verify_bytchk_...`).
+    pub writes_verify: bool,
+    /// As they are said; 0 where nothing is.
+    pub zones: Zones,
+    /// A file without a size takes the whole drive.
+    pub fills: bool,
 }
 
 impl Job {
@@ -253,14 +293,14 @@ impl Job {
             places_in_turn: false,
             urgent_percent: [0; DIRECTIONS],
             urgent_class: 3,
-            exits: false,
-            exits_run: false,
-            flow: 0,
-            flow_id: 0,
-            flow_sleep_ns: 0,
+            others: Others::default(),
             direct: false,
             is_rounded: false,
             has_sync_engine: true,
+            way: Way::Calls,
+            writes_verify: false,
+            zones: Zones::default(),
+            fills: false,
         }
     }
 }
@@ -280,6 +320,12 @@ impl Job {
     /// Bytes of the smallest of these.
     pub fn least_size(&self) -> u64 {
         self.used_sizes().map(Size::min).min().unwrap_or(SECTOR_BYTES)
+    }
+
+    /// The zones that it works in, if it does.
+    pub fn strided(&self) -> Option<Zones> {
+        let Zones { is_on, range, size, .. } = self.zones;
+        is_on.then_some(Zones { range: if range > 0 { range } else { size }, ..self.zones })
     }
 
     /// Whether random places are visited once a pass.

@@ -1,5 +1,6 @@
 //! The table of options, in the order of fio's manual.
 
+use super::engine::{engine, sg_write};
 use super::meaning::*;
 use super::options::{JobOption, exact, nothing, refused, statistical};
 use super::settings::RateProcess;
@@ -51,19 +52,27 @@ pub(super) static OPTIONS: &[JobOption] = &[
         put(&mut job.filename_format, value.word().map(|text| Some(text.to_owned())))
     }),
     nothing(&["unique_filename", "lockfile"], "files are shared by name"),
-    refused(&["opendir"], "there are no files to look for", never),
+    refused(&["opendir"], "no directory is looked into: files are those that jobs name", never),
     exact(
         &["file_service_type"],
         "which file is next: roundrobin, random, sequential, with :N requests each",
         file_order,
     ),
-    refused(&["openfiles"], "all files are open", never),
+    JobOption {
+        take: |_, value| value.number(1).map(drop),
+        ..nothing(
+            &["openfiles"],
+            "a file is opened again where it was closed, and the drive hears nothing of that",
+        )
+    },
     exact(&["nrfiles", "nr_files"], "files of each clone", |job, value| {
         put(&mut job.nrfiles, value.number(1))
     }),
     exact(&["filesize"], "size of each file, if not size / nrfiles", file_size),
-    refused(&["file_append"], "files begin empty", off),
-    refused(&["fill_device", "fill_fs"], "run.fill_percent fills the drive", off),
+    refused(&["file_append"], "files are as large as jobs say, and nothing lies behind them", off),
+    exact(&["fill_device", "fill_fs"], "1: a file without a size is as large as the drive", |job, value| {
+        put(&mut job.fills, value.switch())
+    }),
     nothing(
         &["fallocate", "fadvise_hint", "overwrite", "create_serialize", "create_fsync", "create_on_open"],
         "files exist already, one after the other on the drive",
@@ -71,17 +80,34 @@ pub(super) static OPTIONS: &[JobOption] = &[
     nothing(&["pre_read", "invalidate", "unlink", "allow_file_create", "allow_mounted_write"], {
         "files exist before and after, and nothing is cached"
     }),
-    refused(&["unlink_each_loop"], "files are not deleted", off),
-    refused(&["create_only"], "files exist already", off),
-    // Devices in zones.
-    refused(&["zonemode"], "only `none`", off),
-    refused(&["zonerange", "zonesize", "zonecapacity", "zoneskip"], "see zonemode", off),
     refused(
-        &["read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits"],
-        "see zonemode",
+        &["unlink_each_loop"],
+        "a file system may or may not trim what it deletes; trims of a job of its own (rw=trim) say when",
         off,
     ),
-    refused(&["zone_reset_threshold", "zone_reset_frequency"], "see zonemode", never),
+    refused(&["create_only"], "no request is left", off),
+    // Zones.
+    exact(
+        &["zonemode"],
+        "none, or strided: zonesize bytes in a zone, then the next one; zbd, for drives of zones, is refused",
+        zone_mode,
+    ),
+    exact(&["zonerange"], "bytes of a zone, if not zonesize", |job, value| {
+        put(&mut job.zones.range, value.number(0).and_then(sectors))
+    }),
+    exact(
+        &["zonesize"],
+        "bytes that are transferred in a zone; above zonerange, in several rounds",
+        |job, value| put(&mut job.zones.size, value.number(0).and_then(sectors)),
+    ),
+    exact(&["zoneskip"], "bytes between zones", |job, value| {
+        put(&mut job.zones.skip, value.number(0).and_then(sectors))
+    }),
+    nothing(
+        &["zonecapacity", "read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits"],
+        "of zonemode=zbd alone",
+    ),
+    nothing(&["zone_reset_threshold", "zone_reset_frequency"], "of zonemode=zbd alone"),
     // Type of I/O.
     statistical(
         &["direct"],
@@ -95,7 +121,8 @@ pub(super) static OPTIONS: &[JobOption] = &[
     refused(&["atomic"], "no such writes", off),
     exact(
         &["rw", "readwrite"],
-        "the pattern, all eleven words; :N (random: requests per run; sequential: bytes skipped)",
+        "the pattern, all eleven words; :N (random: requests per run; sequential: bytes skipped, backwards if \
+         negative)",
         pattern,
     ),
     exact(&["rw_sequencer"], "what :N does to random requests: sequential or identical", |job, value| {
@@ -211,7 +238,59 @@ pub(super) static OPTIONS: &[JobOption] = &[
         take: |_, value| value.choice(&[("inline", ()), ("offload", ())]),
         ..nothing(&["io_submit_mode"], "submitting takes no processor time here")
     },
-    JobOption { take: sg_write, ..nothing(&["sg_write_mode"], "only `write`") },
+    exact(
+        &["sg_write_mode"],
+        "write; write_same: a write, whose data the link carries whole; verify_bytchk_...: a read of the medium, of \
+         which the link carries the data",
+        sg_write,
+    ),
+    exact(&["writefua"], "1: writes with FUA", |job, value| {
+        job.sync |= value.switch()?;
+        Ok(())
+    }),
+    refused(&["readfua"], "reads are answered by the drive's buffer where it holds what they ask for", off),
+    nothing(
+        &["stream_id", "skip_bad", "libblkio_driver", "libblkio_path", "libblkio_pre_connect_props"],
+        "how an engine finds its device",
+    ),
+    nothing(
+        &["libblkio_num_entries", "libblkio_queue_size", "libblkio_pre_start_props"],
+        "how an engine finds its device",
+    ),
+    nothing(
+        &["xnvme_be", "xnvme_async", "xnvme_sync", "xnvme_admin", "xnvme_dev_nsid", "xnvme_iovec"],
+        "how an engine finds its device",
+    ),
+    nothing(&["cuda_io", "gpu_dev_id", "gpu_dev_ids", "rocm_io"], "where the host keeps data"),
+    nothing(
+        &["volume", "brick", "single-instance", "pool", "cont", "chunk_size", "object_class", "svcl", "conf"],
+        "how an engine finds its server",
+    ),
+    nothing(
+        &["clustername", "clientname", "rbdname", "busy_poll", "touch_objects", "nfs_url", "namenode"],
+        "how an engine finds its server",
+    ),
+    nothing(
+        &["hostname", "bindname", "port", "protocol", "interface", "listen", "pingpong", "nodelay", "ttl"],
+        "how an engine finds its server",
+    ),
+    nothing(
+        &["mss", "window_size", "verb", "https", "http_host", "http_user", "http_pass", "http_s3_key"],
+        "how an engine finds its server",
+    ),
+    nothing(
+        &["http_s3_keyid", "http_swift_auth_token", "http_s3_region", "http_mode", "http_verbose"],
+        "how an engine finds its server",
+    ),
+    nothing(
+        &["http_s3_sse_customer_key", "http_s3_sse_customer_algorithm", "http_s3_storage_class"],
+        "how an engine finds its server",
+    ),
+    nothing(
+        &["cpuload", "cpumode", "exit_on_io_done", "program", "arguments", "grace_time", "std_redirect"],
+        "of engines that are refused",
+    ),
+    nothing(&["donorname", "inplace", "stat_type", "thp"], "of engines that are refused"),
     nothing(
         &["userspace_reap", "hipri", "hipri_percentage", "fixedbufs", "registerfiles", "nonvectored"],
         "no host",
@@ -278,7 +357,9 @@ pub(super) static OPTIONS: &[JobOption] = &[
     exact(&["stonewall", "wait_for_previous"], "start when all jobs above have ended", |job, value| {
         put(&mut job.stonewall, value.switch())
     }),
-    refused(&["wait_for"], "use stonewall", never),
+    exact(&["wait_for"], "start when all clones of that job have ended", |job, value| {
+        put(&mut job.others.wait_for, value.word().map(|text| Some(text.to_owned())))
+    }),
     nothing(
         &["thread", "threads", "new_group", "group_reporting", "stats"],
         "each clone is reported separately",
@@ -286,7 +367,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
     exact(
         &["exitall"],
         "when the job ends, so do the others of its group (between stonewalls)",
-        |job, value| put(&mut job.exits, value.switch()),
+        |job, value| put(&mut job.others.exits, value.switch()),
     ),
     exact(&["exit_what"], "all: with it the whole run; group, stonewall: its group", exit_what),
     nothing(&["exitall_on_error"], "requests that fail are counted"),
@@ -295,11 +376,11 @@ pub(super) static OPTIONS: &[JobOption] = &[
     nothing(&["cpus_allowed_policy", "numa_cpu_nodes", "numa_mem_policy", "ioscheduler"], "no host"),
     nothing(&["cgroup", "cgroup_nodelete", "cgroup_weight"], "no host"),
     exact(&["flow"], "the job's share of the requests of all jobs of its flow", |job, value| {
-        put(&mut job.flow, value.number(0))
+        put(&mut job.others.flow, value.number(0))
     }),
-    exact(&["flow_id"], "which flow", |job, value| put(&mut job.flow_id, value.number(0))),
+    exact(&["flow_id"], "which flow", |job, value| put(&mut job.others.flow_id, value.number(0))),
     exact(&["flow_sleep"], "a job ahead of its share waits so long", |job, value| {
-        put(&mut job.flow_sleep_ns, value.time(MICROSECOND))
+        put(&mut job.others.flow_sleep_ns, value.time(MICROSECOND))
     }),
     exact(&["write_hint"], "stream hint of writes: short 2, medium 3, long 4, extreme 5", |job, value| {
         let words = [("none", 0), ("short", 2), ("medium", 3), ("long", 4), ("extreme", 5)];

@@ -1,5 +1,6 @@
 //! The parser and the options: what they take, what they refuse, and where they say it.
 
+mod places;
 mod taken;
 
 use super::jobs::JobFile;
@@ -157,8 +158,27 @@ fn errors_name_place_finding_and_neighbour() {
         ),
         ("[a]\nsize=1m\nrw=trimwrite\nverify=md5\n", "a.fio:4: verify: found a job that trims"),
         ("[a]\nsize=1m\nverify_only\n", "a.fio:3: verify_only: "),
-        ("[a]\nsize=1m\nioengine=mmap\n", "a.fio:3: ioengine: found \"mmap\"; this is not simulated"),
-        ("[a]\nsize=1m\nzonemode=zbd\n", "a.fio:3: zonemode: found \"zbd\""),
+        ("[a]\nsize=1m\nioengine=cpuio\n", "a.fio:3: ioengine: found \"cpuio\": it keeps processors busy"),
+        ("[a]\nsize=1m\nioengine=net\n", "a.fio:3: ioengine: found \"net\": it sends over a network"),
+        ("[a]\nsize=1m\nioengine=libaoi\n", "a.fio:3: ioengine: found \"libaoi\" (did you mean `libaio`?)"),
+        ("[a]\nsize=1m\nzonemode=zbd\n", "a.fio:3: zonemode: found \"zbd\": zones that are written in order"),
+        ("[a]\nsize=1m\nzonemode=strided\n", "a.fio:1: zonemode: found no zonesize beside it"),
+        ("[a]\nsize=1m\nzonesize=64k\n", "a.fio:1: zonesize: found zonesize without zones"),
+        ("[a]\nsize=1m\nzonemode=strided\nzonesize=2k\n", "a.fio:1: zonerange: zones of 2048 bytes"),
+        (
+            "[a]\nsize=1m\nrw=read:-8k\nzonemode=strided\nzonesize=16k\n",
+            "zonemode: found steps backwards in zones",
+        ),
+        ("[a]\nsize=1m\nwait_for=a\n", "a.fio:1: wait_for: found \"a\", which is no job above this one"),
+        ("[writer]\nsize=1m\n[b]\nsize=1m\nwait_for=writers\n", "a.fio:3: wait_for: found \"writers\""),
+        (
+            "[a]\nsize=1m\n[b]\nname=a\nsize=1m\n[c]\nsize=1m\nwait_for=a\n",
+            "wait_for: found \"a\", a name of several",
+        ),
+        (
+            "[a]\nsize=1m\nsg_write_mode=write_and_verify\n",
+            "a.fio:3: sg_write_mode: found \"write_and_verify\": a command",
+        ),
         ("[a]\nsize=1m\nnumjobs=0\n", "a.fio:3: numjobs: found \"0\", allowed: at least 1"),
         ("[a]\nsize=1m\nsize=8*$pagesize\n", "$pagesize, which differs from machine to machine"),
         ("[a]\nsize=1m\nname=${X\n", "a.fio:3: name: ${X, allowed: a name between ${ and }"),

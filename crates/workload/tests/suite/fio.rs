@@ -164,7 +164,7 @@ fn agree(name: &str, fio: &Counts, ours: &Counts) {
 #[test]
 fn jobs_without_chance_ask_for_the_same_in_the_same_order() {
     let fio = committed();
-    for name in ["01-sequential", "03-trimwrite", "04-steps"] {
+    for name in ["01-sequential", "03-trimwrite", "04-steps", "17-backwards", "18-strided"] {
         assert_eq!(fnv(&ours(name)), fio[name]["order"], "{name}");
     }
     let mut rows = ours("02-clones");
