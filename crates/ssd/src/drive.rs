@@ -30,10 +30,12 @@ use crate::reports::Reports;
 use crate::restore::ensure;
 use crate::rng::mix;
 use crate::signals::{Command, Completion, Reason, Status};
-use crate::snapshot::{self, Saving, SnapshotError};
+use crate::snapshot::{self, HEADER_BYTES, Saving, SnapshotError};
 use crate::stats::{Stats, Wear};
+use crate::streamed;
 use crate::tracing::Tracing;
 use crate::units::{Lba, SimTime};
+use std::io::Read;
 use std::sync::Arc;
 
 /// A simulated drive.
@@ -102,12 +104,28 @@ impl Drive {
     pub fn restore(cfg: &DriveConfig, bytes: &[u8]) -> Result<Drive, SnapshotError> {
         let config_hash = config_hash(cfg);
         let content = snapshot::open(config_hash, bytes)?;
-        let (mut state, rest): (State, _) = postcard::take_from_bytes(content)
+        let (state, rest): (State, _) = postcard::take_from_bytes(content)
             .map_err(|error| SnapshotError::Malformed(error.to_string()))?;
+        ensure(rest.is_empty(), "more than a drive").map_err(SnapshotError::Malformed)?;
+        Drive::of_state(cfg, config_hash, state)
+    }
+
+    /// The same of a snapshot of so many bytes that is read piece by piece: memory never holds it as a whole. What is
+    /// wrong with it is inside the error, as a [`SnapshotError`].
+    pub fn restore_from(cfg: &DriveConfig, from: &mut impl Read, bytes: u64) -> std::io::Result<Drive> {
+        let config_hash = config_hash(cfg);
+        let mut begin = Vec::with_capacity(HEADER_BYTES);
+        (&mut *from).take(HEADER_BYTES as u64).read_to_end(&mut begin)?;
+        let (length, sum) = snapshot::announced(config_hash, &begin, bytes).map_err(std::io::Error::other)?;
+        let state = streamed::take(from, length, sum)?;
+        let drive = state.and_then(|state| Drive::of_state(cfg, config_hash, state));
+        drive.map_err(std::io::Error::other)
+    }
+
+    /// A drive of a state that was read, if it can be that of its configuration.
+    fn of_state(cfg: &DriveConfig, config_hash: u64, mut state: State) -> Result<Drive, SnapshotError> {
         let fresh = Drive::new(cfg).map_err(|errors| SnapshotError::Malformed(errors.to_string()))?;
-        ensure(rest.is_empty(), "more than a drive")
-            .and_then(|()| state.restored(fresh.state))
-            .map_err(SnapshotError::Malformed)?;
+        state.restored(fresh.state).map_err(SnapshotError::Malformed)?;
         Ok(Drive { state, config_hash })
     }
 

@@ -56,6 +56,7 @@ pub mod signals;
 mod silence;
 pub mod snapshot;
 pub mod stats;
+mod streamed;
 pub mod timers;
 mod tracing;
 pub mod units;

@@ -1,8 +1,9 @@
 //! Snapshots: a whole drive as bytes, and back, bit for bit, with everything that is under way.
 //!
 //! A snapshot is a header of 40 bytes (magic, version, hash of the configuration, length and checksum of the rest,
-//! all little-endian) and the state in postcard form, with large tables as raw bytes. It fits only a drive of the
-//! same configuration: limits and policies are not stored in it.
+//! all little-endian) and the state in postcard form, with large tables as raw bytes, piece by piece: what is written
+//! and read is nowhere as a whole. It fits only a drive of the same configuration: limits and policies are not stored
+//! in it.
 
 use core::fmt;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use std::io::{self, Write};
 pub const MAGIC: [u8; 8] = *b"WLSNAP\r\n";
 
 /// Version of the format; a snapshot of another version is refused.
-pub const VERSION: u64 = 39;
+pub const VERSION: u64 = 40;
 
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 40;
@@ -80,7 +81,7 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// A checksum of bytes that come piece by piece, whose number is known before.
-struct Checksum {
+pub(crate) struct Checksum {
     hash: u64,
     /// The beginning of a word.
     part: [u8; 8],
@@ -89,11 +90,11 @@ struct Checksum {
 }
 
 impl Checksum {
-    fn of(bytes: u64) -> Self {
+    pub(crate) fn of(bytes: u64) -> Self {
         Checksum { hash: 0xcbf2_9ce4_8422_2325 ^ bytes, part: [0; 8], held: 0 }
     }
 
-    fn take(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn take(&mut self, mut bytes: &[u8]) {
         if self.held > 0 {
             let (more, rest) = bytes.split_at(bytes.len().min(8 - self.held));
             self.part[self.held..self.held + more.len()].copy_from_slice(more);
@@ -114,7 +115,7 @@ impl Checksum {
         (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
     }
 
-    fn finish(self) -> u64 {
+    pub(crate) fn finish(self) -> u64 {
         let rest = self.part[..self.held].iter();
         let with_byte = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         crate::rng::mix(rest.fold(self.hash, with_byte))
@@ -226,14 +227,14 @@ impl<W: io::Write> io::Write for Told<'_, W> {
     }
 }
 
-/// Checks a snapshot's header and checksum and returns its content.
-pub fn open(config_hash: u64, bytes: &[u8]) -> Result<&[u8], SnapshotError> {
-    let found = bytes.len() as u64;
-    if !bytes.starts_with(&MAGIC[..bytes.len().min(8)]) {
+/// What a header says of the content, if it is that of a snapshot of so many bytes of a drive of a configuration: its
+/// length and checksum.
+pub(crate) fn announced(config_hash: u64, begin: &[u8], bytes: u64) -> Result<(u64, u64), SnapshotError> {
+    if !begin.starts_with(&MAGIC[..begin.len().min(8)]) {
         return Err(SnapshotError::NotASnapshot);
     }
-    let Some((header, content)) = bytes.split_at_checked(HEADER_BYTES) else {
-        return Err(SnapshotError::Truncated { expected: HEADER_BYTES as u64, found });
+    let Some(header) = begin.first_chunk::<HEADER_BYTES>() else {
+        return Err(SnapshotError::Truncated { expected: HEADER_BYTES as u64, found: bytes });
     };
     let word = |at: usize| u64::from_le_bytes(core::array::from_fn(|i| header[at + i]));
     let version = word(8);
@@ -243,49 +244,88 @@ pub fn open(config_hash: u64, bytes: &[u8]) -> Result<&[u8], SnapshotError> {
     if word(16) != config_hash {
         return Err(SnapshotError::OtherConfig { expected: config_hash, found: word(16) });
     }
-    if word(24) != content.len() as u64 {
-        return Err(SnapshotError::Truncated {
-            expected: word(24).saturating_add(HEADER_BYTES as u64),
-            found,
-        });
+    let expected = word(24).saturating_add(HEADER_BYTES as u64);
+    if expected != bytes {
+        return Err(SnapshotError::Truncated { expected, found: bytes });
     }
-    if word(32) != checksum(content) {
-        return Err(SnapshotError::Damaged);
-    }
-    Ok(content)
+    Ok((word(24), word(32)))
 }
 
-/// Large tables as raw little-endian bytes, for `#[serde(with = "raw")]`.
+/// Checks a snapshot's header and checksum and returns its content.
+pub fn open(config_hash: u64, bytes: &[u8]) -> Result<&[u8], SnapshotError> {
+    let (_, sum) = announced(config_hash, bytes, bytes.len() as u64)?;
+    let content = &bytes[HEADER_BYTES..];
+    if checksum(content) == sum { Ok(content) } else { Err(SnapshotError::Damaged) }
+}
+
+/// Large tables as raw little-endian bytes, in pieces, for `#[serde(with = "raw")]`.
 pub mod raw {
     use bytemuck::Pod;
     use core::fmt;
     use core::marker::PhantomData;
-    use serde::de::{Error, Visitor};
-    use serde::{Deserializer, Serializer};
+    use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
+    use serde::{Deserializer, Serialize, Serializer};
+
+    /// A piece of a table: whoever reads a snapshot needs room for one, beside the drive; bytes.
+    pub(crate) const PIECE: usize = 1 << 18;
+
+    /// Bytes of a piece.
+    struct Piece<'a>(&'a [u8]);
+
+    impl Serialize for Piece<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_bytes(self.0)
+        }
+    }
 
     /// Writes the table.
     pub fn serialize<T: Pod, S: Serializer>(table: &[T], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(bytemuck::cast_slice(table))
+        let entries = PIECE / size_of::<T>();
+        serializer.collect_seq(table.chunks(entries).map(|piece| Piece(bytemuck::cast_slice(piece))))
+    }
+
+    /// Where the pieces of a table go.
+    struct Rest<'a, T>(&'a mut Vec<T>);
+
+    impl<'de, T: Pod> DeserializeSeed<'de> for Rest<'_, T> {
+        type Value = ();
+        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+            deserializer.deserialize_byte_buf(self)
+        }
+    }
+
+    impl<T: Pod> Visitor<'_> for Rest<'_, T> {
+        type Value = ();
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a table as bytes")
+        }
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<(), E> {
+            if !bytes.len().is_multiple_of(size_of::<T>()) {
+                return Err(E::invalid_length(bytes.len(), &self));
+            }
+            let begin = self.0.len();
+            self.0.resize(begin + bytes.len() / size_of::<T>(), T::zeroed());
+            bytemuck::cast_slice_mut(&mut self.0[begin..]).copy_from_slice(bytes);
+            Ok(())
+        }
     }
 
     /// Reads the table.
     pub fn deserialize<'de, T: Pod, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
         struct Table<T>(PhantomData<T>);
-        impl<T: Pod> Visitor<'_> for Table<T> {
+        impl<'de, T: Pod> Visitor<'de> for Table<T> {
             type Value = Vec<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table as bytes")
+                f.write_str("a table in pieces")
             }
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<T>, E> {
-                if !bytes.len().is_multiple_of(size_of::<T>()) {
-                    return Err(E::invalid_length(bytes.len(), &self));
-                }
-                let mut table = vec![T::zeroed(); bytes.len() / size_of::<T>()];
-                bytemuck::cast_slice_mut(&mut table).copy_from_slice(bytes);
+            fn visit_seq<A: SeqAccess<'de>>(self, mut pieces: A) -> Result<Vec<T>, A::Error> {
+                let mut table = Vec::new();
+                while pieces.next_element_seed(Rest(&mut table))?.is_some() {}
+                table.shrink_to_fit();
                 Ok(table)
             }
         }
-        deserializer.deserialize_bytes(Table(PhantomData))
+        deserializer.deserialize_seq(Table(PhantomData))
     }
 }
 

@@ -1,16 +1,19 @@
 //! A drive's file: some words on it, and its snapshot.
 //!
-//! First stand the format's name, length and checksum of the head, and the head; the rest is the snapshot. The head
-//! holds the checksum of the snapshot's own header, in which the one of its content is: none can be exchanged.
+//! First stand the format's name, length and checksum of the head, and the head; the rest is the snapshot, packed
+//! (`packed`). The head holds the checksum of the snapshot's own header, in which the one of its content is: none can
+//! be exchanged. What is written and read is nowhere as a whole.
 
+use super::packed::{Packing, Unpacking};
 use crate::precondition::Preconditioned;
 use serde::{Deserialize, Serialize};
 use ssd::snapshot::{HEADER_BYTES, Saving, checksum};
+use ssd::{Drive, DriveConfig};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 
 /// The first bytes.
-const MAGIC: &[u8] = b"wordline aged drive 2\n";
+const MAGIC: &[u8] = b"wordline aged drive 3\n";
 /// Where the format's number stands in them.
 const NUMBER_AT: usize = MAGIC.len() - 2;
 /// The longest head that is read; bytes.
@@ -26,7 +29,7 @@ pub(super) struct Head {
     /// In words.
     pub what: String,
     pub aged: Preconditioned,
-    /// Bytes of the snapshot.
+    /// Bytes of the snapshot, before it is packed.
     bytes: u64,
     /// Checksum of the snapshot's header.
     seal: u64,
@@ -60,7 +63,9 @@ impl Head {
         file.write_all(&(head.len() as u64).to_le_bytes())?;
         file.write_all(&checksum(&head).to_le_bytes())?;
         file.write_all(&head)?;
-        snapshot.write(file)
+        let mut packing = Packing::new(file)?;
+        snapshot.write(&mut packing)?;
+        packing.finish()
     }
 
     /// Reads the beginning of a file. What it says of the drive must still be compared with the drive
@@ -97,17 +102,13 @@ impl Head {
         let Ok(head) = serde_json::from_slice::<Head>(&head) else {
             return wrong("its head cannot be understood");
         };
-        if head.bytes != rest - length {
-            let (told, found) = (head.bytes, rest - length);
-            return wrong(&format!("it says that its snapshot takes {told} bytes, and has {found}"));
-        }
         let is_plain =
             head.what.len() <= WHAT_AT_MOST && head.what.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         if is_plain { Ok(head) } else { wrong("its description is no plain text") }
     }
 
-    /// Reads the snapshot that follows, if it takes no more than so many bytes.
-    pub fn snapshot(&self, file: &mut File, at_most: u64) -> io::Result<Vec<u8>> {
+    /// Reads the drive that follows, of a configuration, if its snapshot takes no more than so many bytes.
+    pub fn drive(&self, file: &mut File, config: &DriveConfig, at_most: u64) -> io::Result<Drive> {
         let wrong = |what: String| Err(io::Error::other(what));
         let told = self.bytes;
         if told > at_most {
@@ -115,16 +116,17 @@ impl Head {
                 "its snapshot takes {told} bytes, a drive of its configuration {at_most} at most"
             ));
         }
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(told as usize).map_err(io::Error::other)?;
-        file.take(told).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 != told {
-            return wrong(format!("it ends after {} of {told} bytes of its snapshot", bytes.len()));
+        let mut unpacking = Unpacking::new(BufReader::new(file))?;
+        let mut header = Vec::with_capacity(HEADER_BYTES);
+        (&mut unpacking).take(HEADER_BYTES as u64).read_to_end(&mut header)?;
+        if seal(&header) != self.seal {
+            return wrong("its snapshot is another drive's".to_owned());
         }
-        if seal(&bytes) == self.seal {
-            Ok(bytes)
-        } else {
-            wrong("its snapshot is another drive's".to_owned())
+        let drive = Drive::restore_from(config, &mut header.chain(&mut unpacking), told)?;
+        // What is behind it would take room, and nobody would miss it.
+        if unpacking.read(&mut [0])? > 0 {
+            return wrong(format!("it goes on after {told} bytes of its snapshot"));
         }
+        Ok(drive)
     }
 }

@@ -7,6 +7,7 @@
 
 mod file;
 mod own;
+mod packed;
 
 use crate::error::Failure;
 use crate::files::{FolderLock, Replacement, remove_left_behind};
@@ -17,7 +18,7 @@ use file::Head;
 use own::Made;
 use ssd::{Drive, DriveConfig};
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -287,8 +288,7 @@ impl DriveCache {
                 // Another drive of the same hash: it makes room.
                 return Ok(None);
             }
-            let snapshot = head.snapshot(&mut file, self.snapshot_at_most(drive))?;
-            let restored = Drive::restore(config, &snapshot).map_err(io::Error::other)?;
+            let restored = head.drive(&mut file, config, snapshot_at_most(drive))?;
             let is_same = head.what == key.what;
             let verdict = head.aged.check(&key.recipe, &restored, config);
             verdict.map_err(io::Error::other)?;
@@ -310,13 +310,6 @@ impl DriveCache {
                 None
             }
         }
-    }
-
-    /// The most that a snapshot of such a drive takes.
-    fn snapshot_at_most(&self, drive: &Drive) -> u64 {
-        let (bytes, times) = SNAPSHOT_AT_MOST;
-        let tables = drive.reports().table_bytes().all as u64;
-        self.bytes_at_most.min(tables.saturating_mul(times).saturating_add(bytes))
     }
 
     /// Locks a drive's folder, which may have to wait for a process that ages it; without a lock where there can be
@@ -365,19 +358,23 @@ impl DriveCache {
         // What would not be believed later is no use.
         aged.check(&key.recipe, drive, config).map_err(io::Error::other)?;
         let snapshot = drive.saving()?;
-        let (bytes, at_most) = (snapshot.bytes(), self.snapshot_at_most(drive));
+        let (bytes, at_most) = (snapshot.bytes(), snapshot_at_most(drive));
         if bytes > at_most {
             return Err(io::Error::other(format!("it takes {bytes} bytes, allowed: {at_most}")));
         }
-        self.make_room(folder, bytes)?;
         let made = Made::new(folder)?;
         if let Some(why) = own::refusal(&self.folder).or_else(|| own::check_folder(folder).err()) {
             return Err(io::Error::other(why));
         }
         remove_left_behind(folder);
-        let mut file = Replacement::private(&folder.join(FILE))?;
+        let mut file = Limited {
+            file: Replacement::private(&folder.join(FILE))?,
+            bytes: 0,
+            at_most: self.bytes_at_most,
+        };
         Head::new((&key.identity, &key.what), aged, &snapshot).write(&snapshot, &mut file)?;
-        file.commit()?;
+        self.make_room(folder, file.bytes)?;
+        file.file.commit()?;
         drop(made);
         Ok(())
     }
@@ -396,6 +393,35 @@ impl DriveCache {
 
     fn remark(&self, what: String) {
         self.remarks.lock().unwrap_or_else(PoisonError::into_inner).new.push(what);
+    }
+}
+
+/// The most that a snapshot of such a drive takes, before it is packed.
+fn snapshot_at_most(drive: &Drive) -> u64 {
+    let (bytes, times) = SNAPSHOT_AT_MOST;
+    let tables = drive.reports().table_bytes().all as u64;
+    tables.saturating_mul(times).saturating_add(bytes)
+}
+
+/// A file that must not become longer than a cache may.
+struct Limited {
+    file: Replacement,
+    bytes: u64,
+    at_most: u64,
+}
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes + bytes.len() as u64 > self.at_most {
+            return Err(io::Error::other(format!("it takes more than the {} bytes allowed", self.at_most)));
+        }
+        let written = self.file.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 

@@ -23,8 +23,28 @@ fn sample(cfg: &DriveConfig) -> Vec<u8> {
     saved(&drive)
 }
 
+/// Gives no more than a few bytes at once, as a pipe or a decompressor may.
+struct Drops<'a>(&'a [u8], usize);
+
+impl std::io::Read for Drops<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let some = buffer.len().min(self.1);
+        self.1 = self.1 % 4_093 + 1;
+        self.0.read(&mut buffer[..some])
+    }
+}
+
+/// The same drive, read piece by piece.
+fn streamed(cfg: &DriveConfig, bytes: &[u8]) -> std::io::Result<Drive> {
+    Drive::restore_from(cfg, &mut Drops(bytes, 1), bytes.len() as u64)
+}
+
+/// Why a file is refused: the same whether it is in memory or is read piece by piece.
 fn refused(cfg: &DriveConfig, bytes: &[u8]) -> SnapshotError {
-    Drive::restore(cfg, bytes).map(|_| ()).expect_err("a wrong file is refused")
+    let error = Drive::restore(cfg, bytes).map(|_| ()).expect_err("a wrong file is refused");
+    let same = streamed(cfg, bytes).map(|_| ()).expect_err("a wrong file is refused");
+    assert_eq!(same.downcast::<SnapshotError>().unwrap(), error);
+    error
 }
 
 #[test]
@@ -49,9 +69,32 @@ fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
                 let bytes = saved(&drive);
                 let restored = Drive::restore(&cfg, &bytes).unwrap();
                 assert!(saved(&restored) == bytes, "{executor:?}, {}", cfg.to_toml());
-                drive = restored;
+                drive = streamed(&cfg, &bytes).unwrap();
+                assert!(saved(&drive) == bytes, "{executor:?}, {}", cfg.to_toml());
             }
         }
+    }
+}
+
+/// A file that ends before its header says, or cannot be read on, is told as such, not as a wrong drive.
+#[test]
+fn a_file_that_cannot_be_read_to_its_end_is_no_wrong_snapshot() {
+    let (cfg, bytes) = (small(), sample(&small()));
+    for end in [HEADER_BYTES, bytes.len() / 2, bytes.len() - 1] {
+        let short = Drive::restore_from(&cfg, &mut &bytes[..end], bytes.len() as u64).unwrap_err();
+        assert_eq!(short.kind(), std::io::ErrorKind::UnexpectedEof, "{end}: {short}");
+        let broken = std::io::Read::chain(&bytes[..end], Broken);
+        let error = Drive::restore_from(&cfg, &mut { broken }, bytes.len() as u64).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidData, "{end}: {error}");
+    }
+}
+
+/// Where a file cannot be read.
+struct Broken;
+
+impl std::io::Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::InvalidData.into())
     }
 }
 

@@ -27,12 +27,11 @@ impl Run {
         let told =
             format!("drives: {} alike ({}), each with a result of its own", names.len(), names.join(", "));
         self.tell(progress, &[plan.notes.as_slice(), &[told]].concat());
-        self.announce(&plan, Some(spec), progress);
         let _claims = self.claim_folders_of(&names)?;
         let interrupt = Interrupt::listen();
         let cache = self.cache();
         let how = |spec: &Spec| self.run_spec(&plan, spec, &interrupt.stop, cache.as_ref());
-        let hear = &mut |at: lab::Progress<'_>| self.hear(at, cache.as_deref(), progress);
+        let hear = &mut self.hear((&plan, Some(spec)), cache.as_deref(), progress);
         let drive = &mut || plan.drive().map_err(lab::Failure::Config);
         let ran = drives.run((&plan.resolved.config, &self.name(spec)), drive, &how, hear);
         progress.finish();

@@ -155,7 +155,6 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let plan = job.plan(Some((&spec, &prepared)))?;
     args.tell(&progress, &plan.notes);
-    args.announce(&plan, Some(&spec), &progress);
     args.check_watch(&plan)?;
     args.check_snapshots(&plan)?;
     // Until here there is nothing to lose.
@@ -204,20 +203,36 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// Units from which filling a drive is announced.
 const UNITS_ANNOUNCED: u64 = 64 << 20;
-/// Units that a machine of today fills a second; measured on one core of a server of 2023, busy beside that.
-const UNITS_FILLED_A_SECOND: f64 = 30e6;
+/// Units that a machine of today fills a second, and those of which a die is overwritten first; measured on one core of
+/// a server of 2023, busy beside that.
+const UNITS_A_SECOND: [f64; 2] = [30e6, 10e6];
 
-/// What to say before so much of a drive is filled, if that takes long.
-fn long_filling(logical_units: u64, unit_bytes: u64, percent: f64) -> Option<String> {
-    let units = (logical_units as f64 * percent / 100.0) as u64;
-    let seconds = units as f64 / UNITS_FILLED_A_SECOND;
-    (units > UNITS_ANNOUNCED).then(|| {
+/// A drive that takes long to fill.
+struct LongFilling {
+    units: u64,
+    unit_bytes: u64,
+}
+
+impl LongFilling {
+    /// Of so much of a drive.
+    fn of(logical_units: u64, unit_bytes: u64, percent: f64) -> Option<Self> {
+        let units = (logical_units as f64 * percent / 100.0) as u64;
+        (units > UNITS_ANNOUNCED).then_some(LongFilling { units, unit_bytes })
+    }
+
+    /// What to say before the first phase in which something is written.
+    fn told(&self, phase: lab::Phase) -> String {
+        let (rate, how) = match phase {
+            lab::Phase::OneDie => (UNITS_A_SECOND[1], " as overwriting leaves it, which a die shows,"),
+            _ => (UNITS_A_SECOND[0], ""),
+        };
         format!(
-            "filling {} ({} units) before the run: about {seconds:.0} s (--precondition none leaves the drive empty)",
-            bytes(units * unit_bytes),
-            thousands(units),
+            "filling {} ({} units){how} before the run: about {:.0} s (--precondition none leaves the drive empty)",
+            bytes(self.units * self.unit_bytes),
+            thousands(self.units),
+            self.units as f64 / rate,
         )
-    })
+    }
 }
 
 /// Says what went wrong with the aged drives that are kept, and who is waited for: with `--quiet`, too, for otherwise
@@ -311,7 +326,6 @@ impl Run {
         }
         let plan = job.plan(None)?;
         self.tell(progress, &plan.notes);
-        self.announce(&plan, None, progress);
         self.check_snapshots(&plan)?;
         let interrupt = Interrupt::listen();
         let mut drive = self.drive(&plan)?;
@@ -340,21 +354,27 @@ impl Run {
         }
     }
 
-    /// How far it is; for whom it waits is told at once.
-    fn hear(&self, at: lab::Progress<'_>, cache: Option<&DriveCache>, progress: &Progress) {
-        if at.phase == lab::Phase::Waiting {
-            warn(progress, cache);
-        }
-        progress.phase(at);
-    }
-
-    /// Says beforehand that filling the drive will take long.
-    fn announce(&self, plan: &Plan, spec: Option<&Spec>, progress: &Progress) {
-        if self.measurement.snapshot.is_none() {
-            let config = &plan.resolved.config;
-            let percent = plan.run.preconditioning(spec).fill_percent;
-            let note = long_filling(config.logical_units(), u64::from(config.unit_bytes()), percent);
-            self.tell(progress, &note.into_iter().collect::<Vec<_>>());
+    /// Tells how far it is; for whom it waits at once, and that filling the drive will take long once it begins: a
+    /// drive that is cached is not filled.
+    fn hear<'a>(
+        &'a self,
+        (plan, spec): (&Plan, Option<&Spec>),
+        cache: Option<&'a DriveCache>,
+        progress: &'a Progress,
+    ) -> impl FnMut(lab::Progress<'_>) + 'a {
+        let config = &plan.resolved.config;
+        let percent = plan.run.preconditioning(spec).fill_percent;
+        let mut filling = LongFilling::of(config.logical_units(), u64::from(config.unit_bytes()), percent);
+        move |at| {
+            match at.phase {
+                lab::Phase::Waiting => warn(progress, cache),
+                lab::Phase::OneDie | lab::Phase::Filling => {
+                    let note = filling.take().map(|filling| filling.told(at.phase));
+                    self.tell(progress, note.as_slice());
+                }
+                _ => {}
+            }
+            progress.phase(at);
         }
     }
 
@@ -401,7 +421,8 @@ impl Run {
     ) -> Result<(), Failure> {
         let config = &plan.resolved.config;
         let cache = self.cache();
-        let tell = &mut |at: lab::Progress<'_>| self.hear(at, cache.as_deref(), progress);
+        let about = workload.map(|(spec, _)| spec);
+        let tell = &mut self.hear((plan, about), cache.as_deref(), progress);
         let spec = workload.map_or_else(
             || RunSpec {
                 preconditioning: plan.run.preconditioning(None),
@@ -469,7 +490,7 @@ impl Run {
                 run.age = AgeSteps::default();
             }
         }
-        let hear = &mut |at: lab::Progress<'_>| self.hear(at, cache.as_deref(), progress);
+        let hear = &mut self.hear((plan, Some(spec)), cache.as_deref(), progress);
         let measured = lab::run_prepared(drive, &plan.resolved.config, prepared, &run, hear);
         warn(progress, cache.as_deref());
         measured
@@ -482,12 +503,14 @@ mod tests {
 
     #[test]
     fn what_takes_long_to_fill_is_told_beforehand() {
-        assert_eq!(long_filling(64 << 20, 4096, 100.0), None);
-        assert_eq!(long_filling(100 << 20, 4096, 50.0), None);
-        let told = long_filling(320 << 20, 4096, 100.0).unwrap();
+        assert!(LongFilling::of(64 << 20, 4096, 100.0).is_none());
+        assert!(LongFilling::of(100 << 20, 4096, 50.0).is_none());
+        let told = |phase| LongFilling::of(320 << 20, 4096, 100.0).unwrap().told(phase);
+        let in_order = told(lab::Phase::Filling);
         assert!(
-            told.starts_with("filling 1.25 TiB (335,544,320 units) before the run: about 11 s"),
-            "{told}"
+            in_order.starts_with("filling 1.25 TiB (335,544,320 units) before the run: about 11 s"),
+            "{in_order}"
         );
+        assert!(told(lab::Phase::OneDie).contains("before the run: about 34 s"));
     }
 }

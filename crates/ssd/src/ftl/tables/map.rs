@@ -206,12 +206,18 @@ impl Map {
 
     /// Checks that the map and its inverse agree (slow); the error names the first place where they do not.
     pub fn check(&self) -> Result<(), String> {
+        /// Entries whose units are looked up so far ahead: after random writes they lie anywhere.
+        const AHEAD: u32 = 32;
         // First: a drive that loses nothing has no bits to look at.
         let lost: u32 = self.lost.iter().map(|word| word.count_ones()).sum();
         if lost != self.lost_units {
             return Err(format!("{lost} logical units are lost, their count says {}", self.lost_units));
         }
         for lpn in 0..self.logical() {
+            if let Some(&ahead) = self.forward.0.get((lpn + AHEAD) as usize) {
+                prefetch(&self.inverse.0, !ahead as usize);
+                prefetch(&self.live, !ahead as usize / 64);
+            }
             let unit = self.lookup(Lpn(lpn));
             if unit.is_some() && !(self.is_live(unit) && self.stored(unit).0 == lpn) {
                 return Err(format!(
