@@ -21,6 +21,7 @@ type Find = fn(&Facts<'_>, &RunResult) -> Option<Remark>;
 const ALL: &[Find] = &[
     unwritten_reads,
     parts_of_units,
+    padded_by_flushes,
     no_spare,
     looked_ahead,
     trained,
@@ -45,6 +46,9 @@ const MOVED_FOR_LOCKS_PERCENT: u64 = 5; // [A]
 
 /// Where at least one in so many writes covers units in part, that is told.
 const PART_WRITES_MIN: u64 = 10; // [A]
+
+/// Where flushes leave at least one in so many unit slots of the host's programs empty, that is told.
+const PADDED_SLOTS_MIN: u64 = 10; // [A]
 
 /// Below this share of the data, spare room that is left is as good as none.
 const NET_SPARE_MIN: f64 = 0.01; // [A]
@@ -79,6 +83,21 @@ fn parts_of_units(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let (unit, read) = (bytes(f64::from(facts.config.unit_bytes())), of_things(read, "page"));
     let text = format!("{which} cover parts of {unit} units: {read} were read for the rest of them");
     Some(Remark::caution(text).advising("align offsets and sizes to the unit (ftl.mapping.unit)"))
+}
+
+/// Each flush programs what there is, and what its pages lack stays empty: drives that lose no buffer need not.
+fn padded_by_flushes(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
+    let slots = result.flash.programs[Cause::Host] * u64::from(facts.config.units_per_page());
+    let empty = result.ftl.padded_units_by_cause[Cause::Host];
+    if result.flushes == 0 || empty == 0 || PADDED_SLOTS_MIN * empty < slots {
+        return None;
+    }
+    let (empty, slots) = (count(empty), of_things(slots, "unit slot"));
+    let text =
+        format!("{empty} of {slots} that the host's programs took are empty: a flush programs what there is");
+    let to_do =
+        "host.buffer.flush = \"capacitors\" is a drive for data centres, which answers flushes from DRAM";
+    Some(Remark::caution(text).advising(to_do))
 }
 
 /// Where nearly all spare room is taken by what the drive needs to work, policies have nothing to choose from.

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{closed, fresh_path, generator, open, run, small_drive, soaked, used};
 use lab::{Caution, LoopMode, Overwrite, Preconditioning, RunResult, RunSpec};
-use ssd::config::Table;
+use ssd::config::{Table, Value};
 use ssd::flash::op::Cause;
 use workload::{Prepared, Spec};
 
@@ -90,6 +90,31 @@ fn no_remark_is_refuted_by_the_table_below_it() {
         holds(&result);
     }
     assert!(with_copies > 5, "{with_copies}");
+}
+
+/// A log that is flushed after each write, on drives with and without capacitors.
+#[test]
+fn flushes_that_program_nearly_nothing_are_told() {
+    let log = jobs("log", "size=4m\nrw=write\nbs=4k\nfdatasync=1\n[a]\n");
+    let run_on = |flush: &str| {
+        let mut config = small_drive();
+        config.section_mut("host.buffer").unwrap().set("flush", &Value::Text(flush.to_owned())).unwrap();
+        run(&config, &log, &RunSpec { loop_mode: lab::LoopMode::Jobs, ..RunSpec::default() })
+    };
+    let told = |result: &RunResult| {
+        result.notes().iter().any(|note| note.contains("a flush programs what there is"))
+    };
+    let (program, saved) = (run_on("program"), run_on("capacitors"));
+    assert!(told(&program) && !told(&saved), "{:?} {:?}", program.notes(), saved.notes());
+    assert_eq!(program.flash.programs[Cause::Host], 1_024);
+    assert_eq!(program.write_amplification, Some(4.0));
+    // What the buffer holds at the end is not in flash yet.
+    assert!(
+        saved.write_amplification.unwrap() <= 1.0
+            && saved.latency_ns.flush.max < program.latency_ns.flush.min
+    );
+    holds(&program);
+    holds(&saved);
 }
 
 /// Requests that are due at a rate arrive by it: what their drive makes of them is judged as if they had come from a

@@ -3,6 +3,7 @@
 use super::DriveConfig;
 use super::conflicts::Conflicts;
 use crate::ftl::sanitize;
+use crate::host::buffer::{self, Flush};
 use crate::nand::Sanitizing;
 use crate::nand::cell::lock::BLOCK_LOCK_US;
 use crate::sections::ProgramOrder;
@@ -14,6 +15,9 @@ impl DriveConfig {
     /// Can pages be kept from being read, if they are to be?
     pub(super) fn check_sanitize(&self, conflicts: &mut Conflicts) {
         let policy = sanitize::Policy::build(&self.sanitize);
+        if policy.acts() {
+            self.check_beside_capacitors(conflicts);
+        }
         if policy.means() == Some(Sanitizing::Locks) {
             self.check_flags(conflicts);
             self.check_pulses(conflicts, policy.locks_blocks());
@@ -34,6 +38,16 @@ impl DriveConfig {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// What a flush promises is that what was replaced cannot be read, and it can until the new data is in flash.
+    fn check_beside_capacitors(&self, conflicts: &mut Conflicts) {
+        let rules = buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
+        if rules.flush == Flush::Capacitors {
+            let found = format!("\"{}\", with flushes that wait for no flash", self.sanitize.name());
+            let keys = ["ftl.sanitize.policy", "host.buffer.flush"];
+            conflicts.add(&keys, found, &format!("host.buffer.flush = \"program\", {OR}"));
         }
     }
 

@@ -188,7 +188,7 @@ impl Commands {
     /// The units of a command that is complete when its data is in flash, where its deaths are taken together.
     fn durable(&self, id: CommandId, slots: &Slots, b: &Below<'_>) -> Option<Range<u32>> {
         let entry = self.table.get(id);
-        let is_durable = b.ftl.moves.media.locks.are_on() && (entry.command.fua || !slots.rules.write_back);
+        let is_durable = b.ftl.moves.media.locks.are_on() && slots.rules.is_durable(entry.command.fua);
         is_durable.then(|| slots.shape.unit_of(entry.command.lba.0) as u32..entry.end)
     }
 

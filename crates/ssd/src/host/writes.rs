@@ -1,6 +1,7 @@
 //! Writes, trims and flushes: data into slots, slots into pages.
 
 use super::Below;
+use super::buffer::Flush;
 use super::command::CommandList;
 use super::commands::Commands;
 use super::slots::Slots;
@@ -38,7 +39,7 @@ impl Writes {
         b: &mut Below<'_>,
     ) -> bool {
         let entry = commands.table.get(id);
-        let durable = entry.command.fua || !slots.rules.write_back;
+        let durable = slots.rules.is_durable(entry.command.fua);
         let (first, end) = (entry.command.lba.0, entry.command.lba.0 + u64::from(entry.command.sectors));
         while commands.table.get(id).cursor < commands.table.get(id).end {
             let lpn = commands.table.get(id).cursor;
@@ -166,6 +167,10 @@ impl Writes {
         commands: &mut Commands,
         b: &mut Below<'_>,
     ) -> bool {
+        if slots.rules.flush == Flush::Capacitors && self.read_only.is_none() {
+            commands.answer(id, b);
+            return false;
+        }
         let number = slots.staging.begin_flush();
         let entry = commands.table.get_mut(id);
         entry.flush = number;

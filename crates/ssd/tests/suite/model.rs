@@ -214,7 +214,7 @@ fn a_drive_agrees_with_a_map_of_versions() {
 /// The observer of chips finds what was promised in whole pages, and nowhere else.
 #[test]
 fn a_scan_finds_whole_pages_only() {
-    let mut oracle = Oracle::new(4_096, 4, 16, false, false);
+    let mut oracle = Oracle::new((4_096, 4, 16), (false, true), false);
     let mut chips = Chips::default();
     let (lpn, to) = (Lpn(0), Pun(0));
     let begins = ChipEffect::ProgramBegins { block: 0, page: 0, first: to };

@@ -1,6 +1,6 @@
 //! A write buffer that also keeps what is read; the least recently used clean data gives way.
 
-use super::{Member, Rules, lru_rules};
+use super::{Flush, Member, Rules, lru_rules};
 
 /// Name in configurations.
 pub const NAME: &str = "lru_read_write";
@@ -32,6 +32,8 @@ section! {
         flush_start_percent: f64 = 50.0, unit "%", range 0.0..=100.0;
         /// Flushing ends when this share of the slots is dirty.
         flush_stop_percent: f64 = 25.0, unit "%", range 0.0..=100.0;
+        /// What FLUSH and writes with FUA wait for: `program` (data is in flash) or `capacitors` (in DRAM).
+        flush: Flush = Flush::Program;
         /// Time of one access to DRAM.
         t_access_ns: u32 = 200, unit "ns", range 0..=1_000_000;
     }
@@ -45,6 +47,7 @@ impl Member for Policy {
     fn rules(&self, unit_bytes: u32) -> Rules {
         let marks = (self.flush_start_percent, self.flush_stop_percent);
         let one_list = self.evict == Evict::Lru;
-        Rules { keep_reads: true, one_list, ..lru_rules(self.size_mib, marks, self.t_access_ns, unit_bytes) }
+        let rules = lru_rules(self.size_mib, marks, self.t_access_ns, unit_bytes);
+        Rules { keep_reads: true, one_list, flush: self.flush, ..rules }
     }
 }

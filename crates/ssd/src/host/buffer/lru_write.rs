@@ -1,7 +1,7 @@
 //! A write buffer: writes complete in DRAM, and the least recently used dirty data is flushed when too much of it is
 //! dirty. Data stays readable there until its slot is needed.
 
-use super::{Member, Rules, lru_rules};
+use super::{Flush, Member, Rules, lru_rules};
 
 /// Name in configurations.
 pub const NAME: &str = "lru_write";
@@ -21,6 +21,8 @@ section! {
         flush_start_percent: f64 = 50.0, unit "%", range 0.0..=100.0;
         /// Flushing ends when this share of the slots is dirty.
         flush_stop_percent: f64 = 25.0, unit "%", range 0.0..=100.0;
+        /// What FLUSH and writes with FUA wait for: `program` (data is in flash) or `capacitors` (in DRAM).
+        flush: Flush = Flush::Program;
         /// Time of one access to DRAM.
         t_access_ns: u32 = 200, unit "ns", range 0..=1_000_000;
     }
@@ -33,6 +35,6 @@ pub type Policy = Params;
 impl Member for Policy {
     fn rules(&self, unit_bytes: u32) -> Rules {
         let marks = (self.flush_start_percent, self.flush_stop_percent);
-        lru_rules(self.size_mib, marks, self.t_access_ns, unit_bytes)
+        Rules { flush: self.flush, ..lru_rules(self.size_mib, marks, self.t_access_ns, unit_bytes) }
     }
 }

@@ -18,6 +18,16 @@ family! {
     }
 }
 
+choice! {
+    /// What FLUSH and FUA wait for.
+    pub enum Flush {
+        /// Data is in flash.
+        Program = "program",
+        /// Data is in DRAM: when power fails, capacitors last until it is in flash, as in drives for data centres.
+        Capacitors = "capacitors",
+    }
+}
+
 /// How a buffer behaves. DRAM is divided in slots of one mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Rules {
@@ -25,6 +35,8 @@ pub struct Rules {
     pub slots: u32,
     /// Whether a write completes when its data is in DRAM, and whether data stays there after it is in flash.
     pub write_back: bool,
+    /// What FLUSH and FUA wait for.
+    pub flush: Flush,
     /// Whether data read from flash is kept.
     pub keep_reads: bool,
     /// Whether clean and dirty data leave in one order, that of their last use, and dirty data is flushed only to
@@ -41,6 +53,12 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Whether a write completes only when its data is in flash.
+    #[inline]
+    pub fn is_durable(&self, fua: bool) -> bool {
+        !self.write_back || fua && self.flush == Flush::Program
+    }
+
     /// Slots of host data in DRAM: the buffer's, and enough to keep every plane programming, with as much again
     /// gathering behind it in as many streams. While all data is in the first stream, what is for the others is not
     /// used: a policy that separates nothing behaves like none. Where data is sorted by the class of pages, the queue
@@ -65,6 +83,7 @@ fn lru_rules(size_mib: f64, marks_percent: (f64, f64), access_ns: u32, unit_byte
     Rules {
         slots,
         write_back: true,
+        flush: Flush::Program,
         keep_reads: false,
         one_list: false,
         flush_start: share(marks_percent.0),

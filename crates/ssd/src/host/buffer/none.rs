@@ -1,6 +1,6 @@
 //! No buffer: a write completes when its data is in flash. Data on its way there is still held, and read, in DRAM.
 
-use super::{Member, Rules};
+use super::{Flush, Member, Rules};
 use crate::units::SimDuration;
 
 /// Name in configurations.
@@ -30,6 +30,7 @@ impl Member for Policy {
         Rules {
             slots: 0,
             write_back: false,
+            flush: Flush::Program,
             keep_reads: false,
             one_list: false,
             flush_start: 0,

@@ -90,6 +90,29 @@ fn random_writes_fill_wordlines_that_are_programmed_at_once() {
     }
 }
 
+/// Where capacitors save the buffer, flushes make nothing of data but what gathers anyway: no slot is padded.
+#[test]
+fn flushes_before_capacitors_cost_no_page() {
+    let mut cfg = planes(Superblock::Planes, Issue::Row);
+    let size_mib = 1.0;
+    cfg.buffer = buffer::Config::LruWrite(buffer::lru_write::Params {
+        size_mib,
+        flush: buffer::Flush::Capacitors,
+        ..Default::default()
+    });
+    let (mut drive, mut sent) = (Drive::new(&cfg).unwrap(), 0);
+    closed_loop(&mut drive, 1, 4_000, |_| {
+        sent += 1;
+        let flush = Command { op: OpCode::Flush, ..Command::default() };
+        if sent % 2 == 1 { write_unit(sent) } else { flush }
+    });
+    let stats = drive.stats();
+    assert_eq!(stats.ftl.padded_units.iter().sum::<u64>(), 0);
+    // 2,000 units were written, of which the buffer holds back at most half of its 256.
+    let units = 4 * stats.ops(OpKind::Program);
+    assert!((2_000 - 128..=2_000).contains(&units), "{units}");
+}
+
 /// A row is never a reason to pad: what is flushed takes the pages that it needs, and the next the planes left.
 #[test]
 fn a_flush_after_each_write_costs_a_page_each() {

@@ -75,6 +75,8 @@ pub struct Oracle {
     logical_sectors: u64,
     /// Every completed write is durable: there is no buffer.
     write_through: bool,
+    /// FLUSH and FUA promise that data is in flash.
+    flushes_program: bool,
     /// Current version of each granule.
     now: Vec<u64>,
     /// Versions that reads under way may still return: when overwritten, and the version.
@@ -113,7 +115,11 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    pub fn new(unit_bytes: u32, units: u32, physical: usize, write_through: bool, loses: bool) -> Self {
+    pub fn new(
+        (unit_bytes, units, physical): (u32, u32, usize),
+        (write_through, flushes_program): (bool, bool),
+        loses: bool,
+    ) -> Self {
         let shape = Shape::new(unit_bytes);
         let granules = units as usize * shape.granules;
         Oracle {
@@ -121,6 +127,7 @@ impl Oracle {
             clock: 1,
             logical_sectors: u64::from(units) * shape.unit_sectors,
             write_through,
+            flushes_program,
             now: vec![0; granules],
             past: vec![Vec::new(); granules],
             durable: vec![0; granules],
@@ -512,7 +519,7 @@ impl Oracle {
             (OpCode::Read, Status::Ok) => ensure!(whole(|p| (p.0, p.1)), "read {tag} left data out"),
             (OpCode::Write, Status::Ok) => {
                 ensure!(whole(|p| (p.0, p.1)), "write {tag} left data out");
-                if command.fua || self.write_through {
+                if command.fua && self.flushes_program || self.write_through {
                     self.promise(&pending.parts)?;
                 }
                 self.completed.push(pending.parts);
@@ -524,7 +531,7 @@ impl Oracle {
                     "trim {tag} left units out"
                 );
             }
-            (OpCode::Flush, Status::Ok) => {
+            (OpCode::Flush, Status::Ok) if self.flushes_program => {
                 for i in self.flushed..pending.completed_before {
                     let parts = std::mem::take(&mut self.completed[i]);
                     self.promise(&parts).map_err(|what| format!("flush {tag}: {what}"))?;

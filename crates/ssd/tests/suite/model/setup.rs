@@ -411,9 +411,17 @@ pub fn random_locked_replicas(rng: &mut Rng) -> DriveConfig {
     }
 }
 
+/// Whether what was flushed is in flash.
+pub fn flushes_program(cfg: &DriveConfig) -> bool {
+    buffer::Policy::build(&cfg.buffer).rules(cfg.unit_bytes()).flush == buffer::Flush::Program
+}
+
 /// Locks what dies by any policy; false if it does not suit the drive.
 fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
     cfg.redundancy.parity_percent = 0.0;
+    if !flushes_program(cfg) {
+        cfg.buffer.set("flush", &Value::Text("program".to_owned())).unwrap();
+    }
     let left_out = [sanitize::FAMILY.default, sanitize::reprogram::NAME];
     let names = names(&sanitize::FAMILY).into_iter().filter(|name| !left_out.contains(name));
     let policy = pick(rng, &names.collect::<Vec<_>>());

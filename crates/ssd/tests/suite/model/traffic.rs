@@ -3,7 +3,9 @@
 use super::chips::Chips;
 use super::hints::Sayings;
 use super::oracle::{Oracle, Verdict};
-use super::setup::{choose_modes, pick, place_pages, random_aging, random_config, random_stream, weaken};
+use super::setup::{
+    choose_modes, flushes_program, pick, place_pages, random_aging, random_config, random_stream, weaken,
+};
 use super::style::Style;
 use super::tally::Tally;
 use super::techniques;
@@ -191,7 +193,8 @@ impl Run {
         let write_through = matches!(cfg.buffer, buffer::Config::None(_)) || every_write;
         let (unit_bytes, units) = (drive.unit_bytes(), drive.logical_units());
         let loses = drive.chips().ages() || cfg.sanitize.name() == sanitize::reprogram::NAME;
-        let oracle = Oracle::new(unit_bytes, units, physical, write_through, loses);
+        let oracle =
+            Oracle::new((unit_bytes, units, physical), (write_through, flushes_program(&cfg)), loses);
         let style = Style::random(&mut rng, drive.logical_units(), drive.unit_bytes() / 512);
         let tells = Rng::named(cfg.drive.seed, "model/holders").below(2) == 0;
         let spans = tells.then(|| Spans::begin(&mut drive));

@@ -148,6 +148,7 @@ fn a_write_waits_for_room_in_the_buffer() {
         flush_start_percent: 0.0,
         flush_stop_percent: 0.0,
         t_access_ns: 0,
+        ..Default::default()
     });
     let mut drive = filled(&cfg, 8);
     let script: Vec<_> = (20..37).map(|page| (0, write(page))).collect();

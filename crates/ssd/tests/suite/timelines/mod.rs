@@ -111,6 +111,7 @@ fn write_back() -> buffer::Config {
         flush_start_percent: 50.0,
         flush_stop_percent: 25.0,
         t_access_ns: 200,
+        ..Default::default()
     })
 }
 

@@ -1,6 +1,7 @@
 //! Writes and the DRAM buffer: write-through and write-back, merging, gathering, FLUSH, FUA, reads of fresh data.
 
 use super::*;
+use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
 
 #[test]
@@ -95,6 +96,27 @@ fn a_fua_write_is_in_flash_when_it_completes() {
     let done = run(&mut Drive::new(&cfg).unwrap(), &[(0, Command { fua: true, ..write(0) })]);
     let parts = [(Part::Link, LINK_16K), (Part::Transfer, PROGRAM_COMMAND + DATA_16K), (Part::Array, T_PROG)];
     expect(&done[0], 620_880, &parts);
+}
+
+#[test]
+fn where_capacitors_save_the_buffer_a_flush_and_fua_wait_for_nothing() {
+    // write 0 -- 4 296 in DRAM, with FUA or without; FLUSH 10 000 is answered at once.
+    let mut cfg = one_die();
+    cfg.buffer = write_back();
+    cfg.buffer.set("flush", &Value::Text("capacitors".to_owned())).unwrap();
+    let script = [
+        (0, write(0)),
+        (10_000, command(OpCode::Flush, 0, 0)),
+        (20_000, Command { fua: true, ..write(1) }),
+        (30_000, command(OpCode::Flush, 0, 0)),
+    ];
+    let mut drive = Drive::new(&cfg).unwrap();
+    let done = run(&mut drive, &script);
+    expect(&done[0], 4_296, &[(Part::Link, LINK_16K), (Part::Buffer, DRAM)]);
+    expect(&done[1], 10_000, &[]);
+    expect(&done[2], 24_296, &[(Part::Link, LINK_16K), (Part::Buffer, DRAM)]);
+    expect(&done[3], 30_000, &[]);
+    assert_eq!(drive.stats().all_ops(), 0);
 }
 
 /// 4-KiB units gathered for 20 us before a page is programmed with gaps.
