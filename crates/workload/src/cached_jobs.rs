@@ -19,7 +19,8 @@ const DEPTH_MAX: u64 = 1 << 16;
 
 /// A request of a job that is under way.
 struct Pending {
-    lane: u32,
+    /// Its mark among the jobs' own.
+    of_job: u32,
     /// Requests on the drive that it waits for.
     left: u32,
     /// A flush that follows when they have completed.
@@ -66,8 +67,8 @@ impl CachedJobs {
     }
 
     /// A request of a job comes.
-    fn serve(&mut self, lane: u32, request: Request, now_ns: u64) {
-        let new = Pending { lane, left: 0, flush: None };
+    fn serve(&mut self, of_job: u32, request: Request, now_ns: u64) {
+        let new = Pending { of_job, left: 0, flush: None };
         let mark = match self.free.pop() {
             Some(mark) => {
                 self.pending[mark as usize - 1] = new;
@@ -79,7 +80,7 @@ impl CachedJobs {
             }
         };
         let request = Request { arrival_ns: now_ns, ..request };
-        if self.inner.is_direct(lane) {
+        if self.inner.is_direct(self.inner.lane_of(of_job)) {
             self.filter.queue.push_back((request, true));
         } else {
             self.filter.serve(request);
@@ -113,7 +114,7 @@ impl CachedJobs {
     /// A request of a job has ended; whether it counts.
     fn finish(&mut self, mark: u32, now_ns: u64) -> bool {
         self.free.push(mark);
-        self.inner.completed(self.pending[mark as usize - 1].lane, now_ns)
+        self.inner.completed(self.pending[mark as usize - 1].of_job, now_ns)
     }
 }
 
@@ -129,7 +130,7 @@ impl Driven for CachedJobs {
     fn lane_of(&self, mark: u32) -> u32 {
         match mark {
             WRITE_BACK => self.jobs,
-            _ => self.pending[mark as usize - 1].lane,
+            _ => self.inner.lane_of(self.pending[mark as usize - 1].of_job),
         }
     }
 
@@ -181,12 +182,14 @@ impl Driven for CachedJobs {
         }
         let pending = &mut self.pending[mark as usize - 1];
         pending.left -= 1;
+        let lane = self.inner.lane_of(pending.of_job);
+        let counts = || self.inner.times(lane).measured_ns.is_some_and(|begin| begin <= now_ns);
         if pending.left > 0 {
-            return self.inner.times(pending.lane).measured_ns.is_some_and(|begin| begin <= now_ns);
+            return counts();
         }
         if let Some(flush) = pending.flush.take() {
             pending.left = 1;
-            let counts = self.inner.times(pending.lane).measured_ns.is_some_and(|begin| begin <= now_ns);
+            let counts = counts();
             self.out.push_back((mark, Request { arrival_ns: now_ns, ..flush }));
             return counts;
         }

@@ -1,11 +1,15 @@
 //! What the requests of a lane say beside place and size: priorities by shares, placement ids of writes.
 
 use super::lane::{READ, WRITE};
-use super::settings::Job;
+use super::settings::{Job, SizePriorities};
+use crate::record::SECTOR_BYTES;
 use crate::synthetic::TWO_TO_64;
 use crate::synthetic::zipf::below;
 use ssd::rng::{Rng, mix};
 use ssd::signals::Hints;
+
+/// A size in sectors, and shares of its requests in percent, each with a priority.
+type OfSize = (u32, Vec<(u64, u8)>);
 
 /// What is said, and the sequences that it is drawn from.
 #[derive(Clone, Debug)]
@@ -13,6 +17,8 @@ pub(crate) struct Says {
     /// Shares of all 64-bit numbers, by direction, and the priority of so many requests.
     urgent: [u64; 3],
     class: u8,
+    /// Sizes in sectors with their shares in percent, each with its priority.
+    by_size: [Vec<OfSize>; 3],
     priorities: Rng,
     /// Placement ids; none if nothing is said.
     placements: Vec<u16>,
@@ -27,10 +33,17 @@ impl Says {
         let draw =
             |what: &str| Rng::named(mix(seed ^ job.randseed), &format!("workload/fio/{number}/{what}"));
         let placements = if job.places_data { job.placements.clone() } else { Vec::new() };
-        let is_silent = job.urgent_percent == [0; 3] && placements.is_empty();
+        let has_sizes = job.priorities.by_size.iter().any(|sizes| !sizes.is_empty());
+        let is_silent = job.priorities.percent == [0; 3] && placements.is_empty() && !has_sizes;
+        let of_sizes = |(bytes, shares): &SizePriorities| {
+            let shares = shares.iter().map(|(share, class)| (*share, class.unwrap_or(job.priorities.class)));
+            ((bytes / SECTOR_BYTES) as u32, shares.collect())
+        };
         (!is_silent).then(|| Says {
-            urgent: job.urgent_percent.map(|percent| (percent as f64 / 100.0 * TWO_TO_64) as u64),
-            class: job.urgent_class,
+            urgent: job.priorities.percent.map(|percent| (percent as f64 / 100.0 * TWO_TO_64) as u64),
+            class: job.priorities.class,
+            by_size: [0, 1, 2]
+                .map(|direction| job.priorities.by_size[direction].iter().map(of_sizes).collect()),
             priorities: draw("priority"),
             placements,
             in_turn: job.places_in_turn,
@@ -39,8 +52,19 @@ impl Says {
         })
     }
 
-    /// Adds what a request of a direction says.
-    pub fn say(&mut self, direction: usize, hints: &mut Hints) {
+    /// Adds what a request of a direction and so many sectors says.
+    pub fn say(&mut self, direction: usize, sectors: u32, hints: &mut Hints) {
+        if let Some((_, shares)) = self.by_size[direction].iter().find(|(size, _)| *size == sectors) {
+            let drawn = below(&mut self.priorities, 100);
+            let mut upto = 0;
+            let class = shares.iter().find(|(share, _)| {
+                upto += share;
+                drawn < upto
+            });
+            if let Some((_, class)) = class {
+                hints.priority = *class;
+            }
+        }
         let share = self.urgent[direction];
         if matches!(direction, READ | WRITE) && share > 0 && self.priorities.next_u64() <= share {
             hints.priority = self.class;

@@ -266,16 +266,15 @@ fn reads_back(section: &Section, job: &Job) -> Result<bool, WorkloadError> {
     let ends_by_time = job.time_based && job.runtime_ns > 0;
     if matches!(job.work, Work::Read | Work::Trim)
         || last("do_verify").is_some_and(|it| is_off(&it))
-        || ends_by_time
+        || (ends_by_time && job.checks.every == 0)
     {
         return Ok(false);
     }
-    let among = ["verify_backlog", "experimental_verify", "io_size", "io_limit"];
+    let among = ["experimental_verify", "trim_percentage", "trim_backlog"];
     let beside = among.iter().find_map(|key| last(key).filter(|line| !is_off(line)));
     let found = match beside {
         Some(line) => format!("found {}", line.key),
         None if job.work == Work::TrimWrite => "found a job that trims".to_owned(),
-        None if job.loops > 1 && job.number_ios > 0 => "found loops and number_ios".to_owned(),
         None => return Ok(true),
     };
     let found = format!("{found} beside it; the reading back would then not be simulated");

@@ -108,6 +108,8 @@ struct Done {
     writes: u64,
     passes: u64,
     in_pass: u64,
+    /// Reads of what was written, which are no requests of the job's own.
+    read_back: u64,
 }
 
 /// One clone of a job.
@@ -124,6 +126,8 @@ pub(crate) struct Lane {
     /// What a request of each direction has the drive do.
     ops: [OpCode; 3],
     pub(super) zones: Option<InZones>,
+    /// The first of the sizes is for requests that follow on, the second for those at random places.
+    pub(super) sizes_by_order: bool,
     file_order: FileOrder,
     fsync: [u64; 2],
     has_end_fsync: bool,
@@ -169,7 +173,7 @@ fn fraction(percent: u64) -> u64 {
 impl Lane {
     /// The lane of that number, from 0. `Err` says what of its distribution does not fit its space.
     pub fn new(job: &Job, worker: &Worker, number: u64, seed: u64) -> Result<Self, String> {
-        let sizes = [0, 1, 2].map(|direction| Sizes::new(&job.sizes[direction]));
+        let sizes = [0, 1, 2].map(|direction| Sizes::new(&job.sizes[direction], job.size_rules.is_any));
         let align = [0, 1, 2].map(|direction| match job.align[direction] {
             0 => sizes[direction].min,
             bytes => bytes / SECTOR_BYTES,
@@ -202,6 +206,7 @@ impl Lane {
             percentage_random: job.percentage_random.map(fraction),
             ops: if job.writes_verify { [OPS[READ], OPS[READ], OPS[TRIM]] } else { OPS },
             zones,
+            sizes_by_order: job.size_rules.by_order,
             file_order: job.file_order,
             fsync: [job.fsync, job.fdatasync],
             has_end_fsync: job.end_fsync || job.fsync_on_close,
@@ -250,6 +255,9 @@ impl Lane {
         if !self.is_time_based && self.is_at_limit() {
             self.end();
             return self.want();
+        }
+        if self.read_back.as_mut().is_some_and(ReadBack::is_check_due) {
+            return Want::ReadBack;
         }
         if self.is_flush_due() {
             return Want::Flush;
@@ -331,6 +339,18 @@ impl Lane {
         self.drive
     }
 
+    /// The file that it lies in.
+    pub fn file(&self) -> usize {
+        self.file
+    }
+
+    /// A request completed that lies in a file.
+    pub fn landed(&mut self, file: usize, request: &Request) {
+        if let Some(pieces) = &mut self.read_back {
+            pieces.landed(file, request);
+        }
+    }
+
     /// Whether it has a file on a drive.
     pub fn is_on(&self, drive: u16) -> bool {
         self.files.iter().any(|file| file.span.drive == drive)
@@ -358,6 +378,7 @@ impl Lane {
                 self.end_pass();
                 return None;
             };
+            self.file = file;
             match self.place(file, direction) {
                 Some((offset, sectors)) => break (file, offset, sectors),
                 None => {
@@ -380,12 +401,12 @@ impl Lane {
             request.hints.stream = 0;
         }
         if let Some(says) = &mut self.says {
-            says.say(direction, &mut request.hints);
+            says.say(direction, request.sectors, &mut request.hints);
         }
         if self.work == Work::TrimWrite {
             let mut hints = Hints { stream: self.hints.stream, ..request.hints };
             if let Some(says) = &mut self.says {
-                says.say(WRITE, &mut hints);
+                says.say(WRITE, request.sectors, &mut hints);
             }
             self.write = Some(Request { op: OpCode::Write, fua: self.fua, hints, ..request });
         }
@@ -457,8 +478,17 @@ impl Lane {
         self.done.passes += 1;
         let is_empty = std::mem::take(&mut self.done.in_pass) == 0;
         let largest = self.sizes.iter().map(|sizes| sizes.max).max().unwrap_or(0) * SECTOR_BYTES;
-        let has_all = self.io_size.is_none_or(|bytes| self.done.bytes + largest > bytes);
-        if is_empty || (!self.is_time_based && self.done.passes >= self.loops && has_all) {
+        // What will be read again counts as well, as in fio.
+        if let Some(pieces) = &self.read_back {
+            self.done.bytes += pieces.bytes_left();
+            self.done.read_back += pieces.left();
+        }
+        let has_requests = self.limit_requests > 0
+            && self.done.read_back > 0
+            && self.done.requests + self.done.read_back >= self.limit_requests;
+        let has_bytes = self.io_size.is_none_or(|bytes| self.done.bytes + largest > bytes);
+        let is_last = has_requests || (self.done.passes >= self.loops && has_bytes);
+        if is_empty || (!self.is_time_based && is_last) {
             self.end();
             return;
         }

@@ -1,7 +1,7 @@
 //! How options are understood that take more than a line to say.
 
 use super::parse::Wrong;
-use super::settings::{Distribution, FileOrder, Job, Size, Step, Work};
+use super::settings::{Distribution, FileOrder, Job, Size, SizePriorities, Step, Work};
 use super::value::Value;
 
 /// Puts a value where it belongs, if there is one.
@@ -15,26 +15,6 @@ pub(super) fn off(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     match value.text {
         Some("0" | "none" | "0%" | "off") => Ok(()),
         text => Err(refusal(text, "0, or leave it out")),
-    }
-}
-
-/// Not simulated, unless it is 1, which is the default.
-pub(super) fn one(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
-    match value.text {
-        Some("1") => Ok(()),
-        text => Err(refusal(text, "1, or leave it out")),
-    }
-}
-
-/// What to do instead of having fio look for a steady state.
-pub(super) fn steady(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
-    match value.text {
-        Some("0" | "none" | "0%" | "off") => Ok(()),
-        text => Err(refusal(
-            text,
-            "leave it out: a drive that is written to is brought to its steady state before \
-                                   (--precondition steady)",
-        )),
     }
 }
 
@@ -53,14 +33,88 @@ pub(super) fn zone_mode(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     put(&mut job.zones.is_on, value.choice(&[("none", false), ("strided", true)]))
 }
 
+/// `wait_before,write:8`: which waits, and after how many writes.
+pub(super) fn sync_range(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    let allowed = "wait_before, write or wait_after, and a number of writes: write:8";
+    let wrong = || Wrong::new(format!("found {:?}", value.text.unwrap_or_default()), allowed);
+    let (words, number) = value.word()?.split_once(':').ok_or_else(wrong)?;
+    let is_known = |word: &str| ["wait_before", "write", "wait_after"].contains(&word);
+    if !words.split(',').all(is_known) {
+        return Err(wrong());
+    }
+    Value { text: Some(number), kilo: value.kilo }.number(0).map(drop)
+}
+
 /// Who ends with the first job that does.
 pub(super) fn exit_what(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     put(&mut job.others.exits_run, value.choice(&[("group", false), ("stonewall", false), ("all", true)]))
 }
 
+/// Classes of I/O of the host, and the priorities that they are.
+const CLASSES: [(&str, u8); 4] = [("0", 0), ("1", 3), ("2", 2), ("3", 1)];
+
+/// Shares of the requests of each size that have a priority: `64k/20:1m/5/1/3`, with a class and a level of its own.
+pub(super) fn size_priorities(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    value.by_direction(&mut job.priorities.by_size, |sizes| {
+        let mut all: Vec<SizePriorities> = Vec::new();
+        for item in sizes.word()?.split(':') {
+            let fields: Vec<&str> = item.split('/').collect();
+            let of = |text| Value { text: Some(text), kilo: value.kilo };
+            let allowed = "sizes with shares, and perhaps a class and a level: 64k/20:1m/5/1/3";
+            let (size, share, class) = match fields[..] {
+                [size, share] => (size, share, None),
+                [size, share, class, _] | [size, share, class, _, _] => {
+                    (size, share, Some(of(class).choice(&CLASSES)?))
+                }
+                _ => return Err(Wrong::new(format!("found {item:?}"), allowed)),
+            };
+            let (size, share) = (of(size).number(1)?, of(share).percent()?);
+            match all.iter_mut().find(|(known, _)| *known == size) {
+                Some((_, shares)) => shares.push((share, class)),
+                None => all.push((size, vec![(share, class)])),
+            }
+            let sum: u64 =
+                all.iter().filter(|(known, _)| *known == size).flat_map(|(_, s)| s).map(|s| s.0).sum();
+            if sum > 100 {
+                return Err(Wrong::new(
+                    format!("found {sum} % of the requests of {size} bytes"),
+                    "up to 100 %",
+                ));
+            }
+        }
+        Ok(all)
+    })
+}
+
+/// When the rate of a job counts as steady: `iops:5%`, `bw_slope:100`.
+pub(super) fn steady_state(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    let allowed = "iops, iops_slope, bw or bw_slope with a limit, such as iops:5%";
+    let wrong = || Wrong::new(format!("found {:?}", value.text.unwrap_or_default()), allowed);
+    let (word, limit) = value.word()?.split_once(':').ok_or_else(wrong)?;
+    (job.steady.is_bandwidth, job.steady.is_slope) =
+        Value { text: Some(word), kilo: value.kilo }.choice(&[
+            ("iops", (false, false)),
+            ("iops_slope", (false, true)),
+            ("bw", (true, false)),
+            ("bw_slope", (true, true)),
+        ])?;
+    let number = limit.strip_suffix('%');
+    job.steady.is_percent = number.is_some();
+    let is_limit = |limit: &f64| limit.is_finite() && *limit >= 0.0;
+    job.steady.limit = number.unwrap_or(limit).parse().ok().filter(is_limit).ok_or_else(wrong)?;
+    Ok(())
+}
+
+/// A share of requests with digits behind the point.
+pub(super) fn percentile(value: Value<'_>) -> Result<f64, Wrong> {
+    let text = value.word()?;
+    let share = text.parse().ok().filter(|share: &f64| (0.0..=100.0).contains(share));
+    share.ok_or_else(|| Wrong::new(format!("found {text:?}"), "a number from 0 to 100, such as 99.9"))
+}
+
 /// The priority of requests that have one: that of the host's classes of I/O.
 pub(super) fn priority_class(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
-    put(&mut job.urgent_class, value.choice(&[("0", 0), ("1", 3), ("2", 2), ("3", 1)]))
+    put(&mut job.priorities.class, value.choice(&CLASSES))
 }
 
 /// Placement ids that writes take in turn, or at random.

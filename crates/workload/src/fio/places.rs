@@ -46,8 +46,9 @@ impl Lane {
             return match self.step {
                 Step::Repeat(_) => {
                     let place = self.zone_start(file) + self.files[file].last[direction];
-                    let room = self.room(file, direction).saturating_sub(place);
-                    let size = self.sizes[direction].draw(&mut self.draws.sizes, room);
+                    let from = self.drawn(direction, true);
+                    let room = self.room(file, from).saturating_sub(place);
+                    let size = self.sizes[from].draw(&mut self.draws.sizes, room);
                     Some((place, size))
                 }
                 // At the end of the file a random place is taken, and not entered in the map.
@@ -63,7 +64,8 @@ impl Lane {
     /// Behind the last request.
     #[inline]
     fn follow(&mut self, file: usize, direction: usize) -> Option<(u64, u64)> {
-        let (room, start) = (self.room(file, direction), self.zone_start(file));
+        let from = self.drawn(direction, false);
+        let (room, start) = (self.room(file, from), self.zone_start(file));
         let File { span, next, last, .. } = &mut self.files[file];
         let mut offset = next[direction];
         if let Step::Back(bytes) = self.step {
@@ -82,7 +84,7 @@ impl Lane {
                 offset = span.before;
             }
         }
-        let sizes = &self.sizes[direction];
+        let sizes = &self.sizes[from];
         let place = start + offset;
         if place + sizes.min > room {
             return None;
@@ -95,7 +97,8 @@ impl Lane {
     /// At a random place; with a map, one that was not visited in this pass.
     #[inline]
     fn scattered(&mut self, file: usize, direction: usize, enters: bool) -> Option<(u64, u64)> {
-        let (room, start) = (self.room(file, direction), self.zone_start(file));
+        let from = self.drawn(direction, true);
+        let (room, start) = (self.room(file, from), self.zone_start(file));
         let File { map, choosers, next, last, .. } = &mut self.files[file];
         let sizes = &self.sizes[direction];
         let mut block = choosers[direction].as_ref()?.choose(&mut self.draws.places);
@@ -106,10 +109,10 @@ impl Lane {
         }
         let offset = block * self.align[direction];
         let place = start + offset;
-        if place + sizes.min > room {
+        if place + self.sizes[from].min > room {
             return None;
         }
-        let mut size = sizes.draw(&mut self.draws.sizes, room - place);
+        let mut size = self.sizes[from].draw(&mut self.draws.sizes, room - place);
         if let Some(map) = map.as_mut().filter(|_| enters) {
             // A request that meets a visited block ends before it.
             let blocks = map.visit(block, size.div_ceil(sizes.min));
@@ -117,6 +120,15 @@ impl Lane {
         }
         (last[direction], next[direction]) = (offset, offset + size);
         Some((place, size))
+    }
+
+    /// The direction whose sizes a request has.
+    #[inline]
+    fn drawn(&self, direction: usize, is_random: bool) -> usize {
+        match self.sizes_by_order {
+            false => direction,
+            true => usize::from(is_random),
+        }
     }
 
     /// First sector of the file's zone, from the file's.

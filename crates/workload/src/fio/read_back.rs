@@ -1,11 +1,12 @@
-//! What a pass wrote, read again behind it (`verify`): nothing of it is checked, but the drive gets the reads.
+//! What a pass wrote, read again behind it (`verify`), or among its writes (`verify_backlog`): nothing of it is
+//! checked, but the drive gets the reads.
 //!
 //! After fio's own code (`log_io_piece` and `get_next_verify` of fio 3.33): where a map keeps places from being written
 //! twice, in the order in which they were written; elsewhere by file and place, and of two writes that overlap only
 //! the later one.
 
-use super::settings::Job;
-use crate::record::Request;
+use super::settings::{Checks, Job};
+use crate::record::{Request, SECTOR_BYTES};
 use ssd::signals::{Hints, OpCode};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,6 +17,8 @@ struct Piece {
     sectors: u32,
     file: u32,
     drive: u16,
+    /// Its write has not completed.
+    in_flight: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -30,6 +33,12 @@ enum Order {
 pub(crate) struct ReadBack {
     pieces: Order,
     is_on: bool,
+    /// Reads that come among the writes.
+    checks: Checks,
+    /// Left of those that are due.
+    batch: u64,
+    /// What completed last was a read.
+    was_read: bool,
 }
 
 impl ReadBack {
@@ -38,7 +47,8 @@ impl ReadBack {
         let keeps_order = job.is_random && job.has_map && !job.is_lfsr;
         let pieces =
             if keeps_order { Order::Written(VecDeque::new()) } else { Order::Placed(BTreeMap::new()) };
-        job.reads_back.then_some(ReadBack { pieces, is_on: false })
+        let checks = job.checks;
+        job.reads_back.then_some(ReadBack { pieces, is_on: false, checks, batch: 0, was_read: false })
     }
 
     /// Bytes of memory that so many writes of a pass take at most.
@@ -50,7 +60,7 @@ impl ReadBack {
     /// A file on a drive is written to.
     pub fn note(&mut self, file: usize, drive: u16, request: &Request) {
         let Request { lba, sectors, hints, .. } = *request;
-        let piece = Piece { lba, sectors, file: hints.file, drive };
+        let piece = Piece { lba, sectors, file: hints.file, drive, in_flight: self.checks.every > 0 };
         match &mut self.pieces {
             Order::Written(pieces) => pieces.push_back(piece),
             Order::Placed(pieces) => {
@@ -72,6 +82,64 @@ impl ReadBack {
         self.is_on
     }
 
+    /// A request completed that lies in a file.
+    pub fn landed(&mut self, file: usize, request: &Request) {
+        match request.op {
+            OpCode::Read => self.was_read = true,
+            OpCode::Write => {
+                self.was_read = false;
+                let piece = match &mut self.pieces {
+                    // Those in flight are among the last.
+                    Order::Written(pieces) => {
+                        pieces.iter_mut().rev().find(|piece| piece.lba == request.lba && piece.in_flight)
+                    }
+                    Order::Placed(pieces) => pieces.get_mut(&(file, request.lba)),
+                };
+                if let Some(piece) = piece {
+                    piece.in_flight = false;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the first of what was written is read now, among the writes (`check_get_verify` of fio 3.33).
+    pub fn is_check_due(&mut self) -> bool {
+        let Checks { every, batch } = self.checks;
+        let written = self.left();
+        if every == 0 || written == 0 {
+            return false;
+        }
+        if self.batch == 0 {
+            if !written.is_multiple_of(every) || self.was_read {
+                return false;
+            }
+            self.batch = if batch > 0 { batch } else { every };
+        }
+        let first = match &self.pieces {
+            Order::Written(pieces) => pieces.front(),
+            Order::Placed(pieces) => pieces.first_key_value().map(|(_, piece)| piece),
+        };
+        first.is_some_and(|piece| !piece.in_flight)
+    }
+
+    /// Writes that are not read yet.
+    pub fn left(&self) -> u64 {
+        match &self.pieces {
+            Order::Written(pieces) => pieces.len() as u64,
+            Order::Placed(pieces) => pieces.len() as u64,
+        }
+    }
+
+    /// Bytes of these.
+    pub fn bytes_left(&self) -> u64 {
+        let sectors: u64 = match &self.pieces {
+            Order::Written(pieces) => pieces.iter().map(|piece| u64::from(piece.sectors)).sum(),
+            Order::Placed(pieces) => pieces.values().map(|piece| u64::from(piece.sectors)).sum(),
+        };
+        sectors * SECTOR_BYTES
+    }
+
     /// Whether it reads; until all that is done.
     pub fn is_on(&self) -> bool {
         self.is_on
@@ -79,10 +147,7 @@ impl ReadBack {
 
     /// Whether nothing is left to be read.
     pub fn is_empty(&self) -> bool {
-        match &self.pieces {
-            Order::Written(pieces) => pieces.is_empty(),
-            Order::Placed(pieces) => pieces.is_empty(),
-        }
+        self.left() == 0
     }
 
     /// The next read of a lane with those hints, and its drive.
@@ -91,7 +156,10 @@ impl ReadBack {
             Order::Written(pieces) => pieces.pop_front(),
             Order::Placed(pieces) => pieces.pop_first().map(|(_, piece)| piece),
         };
-        let Piece { lba, sectors, file, drive } = piece?;
+        let Piece { lba, sectors, file, drive, .. } = piece?;
+        if !self.is_on {
+            self.batch = self.batch.saturating_sub(1);
+        }
         let hints = Hints { file, stream: 0, ..hints };
         Some((drive, Request { op: OpCode::Read, lba, sectors, hints, ..Request::default() }))
     }

@@ -1,316 +1,22 @@
 //! The jobs of a file in time: when each lane begins, waits, and ends.
 
+use super::client::{Act, Client, Exit, Flow, NEVER, State};
 use super::jobs::JobFile;
-use super::lane::{Lane, READ, WRITE, Want};
+use super::lane::Lane;
+use super::layout::Worker;
 use super::parse::Wrong;
-use super::settings::{Job, RateProcess};
+use super::rate::Rate;
+use super::steady::Steady;
+use super::watch::Reason;
 use crate::driven::{Driven, LaneTimes, Poll};
 use crate::error::WorkloadError;
-use crate::record::Request;
 use crate::remark::Remark;
 use crate::report::SourceReport;
-use crate::synthetic::zipf::{below, unit_above_0};
-use ssd::rng::{Rng, mix};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Never.
-const NEVER: u64 = u64::MAX;
-
-/// A direction's rate.
-#[derive(Clone, Debug, Default)]
-struct Rate {
-    /// Bytes a second; 0 for none.
-    bytes_per_s: u64,
-    /// Bytes that a request counts for on average (`poisson`).
-    block: u64,
-    /// Bytes issued.
-    bytes: u64,
-    /// When the next request is due, from the lane's start.
-    due_ns: u64,
-    /// Parts of a nanosecond that were cut off (`poisson`).
-    fraction: f64,
-}
-
-impl Rate {
-    fn new(job: &Job, direction: usize) -> Self {
-        let block = job.sizes[direction].min();
-        let bytes_per_s = match job.rate_iops[direction] {
-            0 => job.rate[direction],
-            // Of several sizes the smallest counts, as in fio.
-            requests => requests.saturating_mul(block),
-        };
-        Rate { bytes_per_s, block, ..Rate::default() }
-    }
-
-    /// So many bytes were issued: when is the next request due?
-    fn advance(&mut self, bytes: u64, arrivals: &mut Option<Rng>) {
-        self.bytes += bytes;
-        let per_s = u128::from(self.bytes_per_s);
-        self.due_ns = match arrivals {
-            None => (u128::from(self.bytes) * 1_000_000_000 / per_s).min(u128::from(NEVER)) as u64,
-            Some(rng) => {
-                let gap = -libm::log(unit_above_0(rng)) * self.block as f64 * 1e9 / self.bytes_per_s as f64
-                    + self.fraction;
-                self.fraction = gap - libm::floor(gap);
-                self.due_ns.saturating_add(gap as u64)
-            }
-        };
-    }
-}
-
-/// How far a lane is in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// Not begun: the jobs before have not ended.
-    Blocked,
-    /// Begun, or about to.
-    Running,
-    /// Draining for a pause.
-    Pausing,
-    /// All its requests have completed.
-    Ended,
-}
-
-/// A lane in time. All times in ns.
-struct Client {
-    lane: Lane,
-    name: String,
-    /// Its job in the file, and the one that it waits for.
-    job: usize,
-    waits_for: Option<usize>,
-    group: usize,
-    state: State,
-    depth: u64,
-    in_flight: u64,
-    flushing: bool,
-    delay: u64,
-    ramp: u64,
-    /// From the end of the ramp; 0 for none.
-    runtime: u64,
-    start: u64,
-    stop: u64,
-    end: u64,
-    pause: u64,
-    pause_after: u64,
-    pause_counts_issued: bool,
-    pause_count: u64,
-    paused_until: u64,
-    rates: [Rate; 3],
-    arrivals: Option<Rng>,
-    /// When it ends, so do the others of its group, or all.
-    exits: Option<Exit>,
-    /// The flow whose requests it has a share of.
-    flow: Option<usize>,
-    flow_id: u64,
-    flow_sleep: u64,
-    /// Its share, and its requests so far.
-    weight: u64,
-    flowed: u64,
-    /// It goes past a page cache.
-    direct: bool,
-    /// It is in the line of those that may send.
-    is_queued: bool,
-    /// The earliest time at which it will be looked at.
-    timer: u64,
-}
-
-/// Who ends with a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exit {
-    /// Those of its group.
-    Group,
-    /// All.
-    Run,
-}
-
-/// Requests of jobs that keep to shares of them (fio's `flow`).
-#[derive(Clone, Copy, Debug, Default)]
-struct Flow {
-    id: u64,
-    /// Shares of the clients that run.
-    weights: u64,
-    /// Requests of these.
-    requests: u64,
-}
-
-/// What a client does when it is looked at.
-enum Act {
-    Send(Request),
-    /// Nothing before one of its requests completes.
-    Wait,
-    Until(u64),
-    End,
-}
-
-impl Client {
-    fn new(job: &Job, lane: Lane, name: String, group: usize, number: u64, seed: u64) -> Self {
-        let sequence = |what| Rng::named(mix(seed ^ job.randseed), &format!("workload/fio/{number}/{what}"));
-        let (low, high) = job.startdelay_ns;
-        let rates = [0, 1, 2].map(|direction| Rate::new(job, direction));
-        Client {
-            lane,
-            name,
-            job: 0,
-            waits_for: None,
-            group,
-            state: State::Blocked,
-            depth: job.iodepth,
-            in_flight: 0,
-            flushing: false,
-            delay: low + below(&mut sequence("delay"), high - low + 1),
-            ramp: job.ramp_ns,
-            runtime: job.runtime_ns,
-            start: NEVER,
-            stop: NEVER,
-            end: NEVER,
-            pause: job.thinktime_ns,
-            pause_after: job.thinktime_blocks,
-            pause_counts_issued: job.thinktime_at_issue,
-            pause_count: 0,
-            paused_until: 0,
-            rates,
-            arrivals: (job.rate_process == RateProcess::Poisson).then(|| sequence("arrival")),
-            exits: job.others.exits.then_some(if job.others.exits_run { Exit::Run } else { Exit::Group }),
-            flow: None,
-            flow_id: job.others.flow_id,
-            flow_sleep: job.others.flow_sleep_ns,
-            weight: job.others.flow,
-            flowed: 0,
-            direct: job.direct,
-            is_queued: false,
-            timer: NEVER,
-        }
-    }
-
-    /// The jobs before have ended. Delays count from the beginning of the run, as in fio.
-    fn begin(&mut self, now: u64) {
-        self.state = State::Running;
-        self.start = now.max(self.delay);
-        if self.runtime > 0 {
-            self.stop = self.start.saturating_add(self.ramp).saturating_add(self.runtime);
-        }
-    }
-
-    #[inline]
-    fn act(&mut self, now: u64, flows: &mut [Flow]) -> Act {
-        if now < self.start {
-            return Act::Until(self.start);
-        }
-        if now >= self.stop {
-            self.lane.stop();
-        }
-        if self.flushing {
-            return Act::Wait;
-        }
-        if self.state == State::Pausing {
-            if self.in_flight > 0 {
-                return Act::Wait;
-            }
-            self.state = State::Running;
-            self.pause_count = 0;
-            self.paused_until = now.saturating_add(self.pause);
-        }
-        if now < self.paused_until && now < self.stop {
-            return Act::Until(self.paused_until.min(self.stop));
-        }
-        loop {
-            match self.lane.want() {
-                Want::Over if self.in_flight > 0 => return Act::Wait,
-                Want::Over => return Act::End,
-                Want::Flush if self.in_flight > 0 => return Act::Wait,
-                Want::Flush => {
-                    self.flushing = true;
-                    return Act::Send(Request { arrival_ns: now, ..self.lane.take_flush() });
-                }
-                Want::Rest if self.in_flight > 0 => return Act::Wait,
-                Want::Rest => self.lane.has_rested(),
-                Want::Request(_) | Want::ReadBack if self.in_flight >= self.depth => return Act::Wait,
-                // At no rate, and without pauses.
-                Want::ReadBack => {
-                    if let Some(request) = self.lane.take_read_back() {
-                        return Act::Send(Request { arrival_ns: now, ..request });
-                    }
-                }
-                Want::Request(direction) => {
-                    let (direction, due) = self.choose(direction, now);
-                    if due > now {
-                        return Act::Until(due.min(self.stop));
-                    }
-                    if let Some(flow) = self.flow.map(|flow| &mut flows[flow]) {
-                        // As fio compares them: its share of the requests so far with its share of the weights.
-                        let is_ahead = u128::from(self.flowed) * u128::from(flow.weights)
-                            > u128::from(self.weight) * u128::from(flow.requests);
-                        if is_ahead {
-                            return self.fall_back(now);
-                        }
-                    }
-                    if let Some(request) = self.lane.take(direction) {
-                        self.count(direction, &request);
-                        if let Some(flow) = self.flow.map(|flow| &mut flows[flow]) {
-                            (flow.requests, self.flowed) = (flow.requests + 1, self.flowed + 1);
-                        }
-                        let arrival_ns = if self.rates[direction].bytes_per_s > 0 { due } else { now };
-                        return Act::Send(Request { arrival_ns, ..request });
-                    }
-                }
-            }
-        }
-    }
-
-    /// It is ahead of its share: it waits for others, or drains and sleeps.
-    #[cold]
-    fn fall_back(&self, now: u64) -> Act {
-        match self.flow_sleep {
-            0 => Act::Wait,
-            _ if self.in_flight > 0 => Act::Wait,
-            sleep => Act::Until(now.saturating_add(sleep).min(self.stop)),
-        }
-    }
-
-    /// When a request of that direction is due.
-    fn due(&self, direction: usize) -> u64 {
-        if self.rates[direction].bytes_per_s == 0 {
-            0
-        } else {
-            self.start.saturating_add(self.rates[direction].due_ns)
-        }
-    }
-
-    /// The direction that is taken where one is wanted, and when it is due: of a mix, the other one if that is due and
-    /// the one wanted is not.
-    #[inline]
-    fn choose(&self, wanted: usize, now: u64) -> (usize, u64) {
-        let due = self.due(wanted);
-        if due <= now || !self.lane.is_mixed() {
-            return (wanted, due);
-        }
-        let other = if wanted == READ { WRITE } else { READ };
-        let due_of_other = self.due(other);
-        if due_of_other < due { (other, due_of_other) } else { (wanted, due) }
-    }
-
-    #[inline]
-    fn count(&mut self, direction: usize, request: &Request) {
-        if self.rates[direction].bytes_per_s > 0 {
-            self.rates[direction].advance(request.bytes(), &mut self.arrivals);
-        }
-        if self.pause > 0 && self.pause_counts_issued {
-            self.count_for_pause();
-        }
-    }
-
-    fn count_for_pause(&mut self) {
-        self.pause_count += 1;
-        if self.pause_count >= self.pause_after {
-            self.state = State::Pausing;
-        }
-    }
-
-    fn measured(&self) -> u64 {
-        self.start.saturating_add(self.ramp)
-    }
-}
+/// Requests in flight that can be told apart, those of all clones together.
+const MARKS_MAX: u64 = 1 << 16;
 
 /// The jobs of a file, running.
 pub(crate) struct Run {
@@ -323,6 +29,8 @@ pub(crate) struct Run {
     /// The group that runs.
     group: usize,
     flows: Vec<Flow>,
+    /// Rates whose steadiness ends those that have them.
+    steadies: Vec<Steady>,
     remarks: Vec<Remark>,
     /// Names of the drives, if there are several.
     drives: Vec<String>,
@@ -352,22 +60,81 @@ impl JobFile {
                 Wrong::new(found, "zones within the job's space").at(&job.place, "random_distribution")
             })?;
             let name = self.name(worker.job, worker.number);
-            let client = Client::new(job, lane, name, group, number, seed);
-            clients.push(Client { job: worker.job, waits_for: self.waits_for(worker.job), ..client });
+            let mut client = Client::new(job, lane, name, group, number, seed);
+            (client.job, client.waits_for) = (worker.job, self.waits_for(worker.job));
+            clients.push(client);
         }
         let mut open = vec![0; group + 1];
         clients.iter().for_each(|client| open[client.group] += 1);
         let lanes = clients.len();
         let remarks = self.remarks().to_vec();
+        let steadies = self.steadies(&workers, &mut clients);
         let (ready, timers) = (VecDeque::with_capacity(lanes), BinaryHeap::with_capacity(4 * lanes));
         let (flows, drives) = (Vec::new(), self.drives());
-        let mut run = Run { clients, ready, timers, open, group: 0, flows, remarks, drives, drive: 0 };
+        let mut run =
+            Run { clients, ready, timers, open, group: 0, flows, steadies, remarks, drives, drive: 0 };
+        run.check_marks(self)?;
         run.begin_group(0);
         Ok(run)
+    }
+
+    /// The rates that are looked at: one for each clone, or one for all that are reported together.
+    fn steadies(&self, workers: &[Worker], clients: &mut [Client]) -> Vec<Steady> {
+        let (mut steadies, mut group, mut of_group) = (Vec::new(), 0, None);
+        for (worker, client) in workers.iter().zip(clients) {
+            let job = &self.jobs[worker.job];
+            group += usize::from((job.stonewall || job.others.new_group) && worker.number == 0);
+            if job.steady.seconds == 0 {
+                continue;
+            }
+            let known = of_group.filter(|(of, _)| job.others.reports_group && *of == group).map(|(_, at)| at);
+            let at = known.unwrap_or_else(|| {
+                steadies.push(Steady::new(job.steady));
+                steadies.len() - 1
+            });
+            of_group = Some((group, at));
+            client.steady = Some(at);
+        }
+        steadies
     }
 }
 
 impl Run {
+    /// Refuses more requests in flight than can be told apart.
+    fn check_marks(&self, jobs: &JobFile) -> Result<(), WorkloadError> {
+        let marks = self.marks();
+        if marks <= MARKS_MAX {
+            return Ok(());
+        }
+        let client =
+            self.clients.iter().filter(|client| client.flight.is_some()).max_by_key(|c| c.depth_at_most());
+        let job = &jobs.jobs[client.map_or(0, |client| client.job)];
+        let found = format!(
+            "{} clones with {} requests in flight, to be told apart",
+            self.clients.len(),
+            job.iodepth
+        );
+        Err(Wrong::new(found, format!("up to {MARKS_MAX} of all clones")).at(&job.place, "iodepth"))
+    }
+
+    /// What follows from a request that was told apart.
+    #[cold]
+    fn landed(&mut self, lane: u32, slot: u32, now: u64) {
+        let client = &mut self.clients[lane as usize];
+        let bytes = client.landed(slot, now);
+        let (Some(bytes), Some(at), None) = (bytes, client.steady, client.ended) else { return };
+        if !self.steadies[at].completed(bytes, now) {
+            return;
+        }
+        for number in 0..self.clients.len() {
+            let client = &mut self.clients[number];
+            if client.steady == Some(at) && !matches!(client.state, State::Blocked | State::Ended) {
+                client.end_early(now, Reason::Steady);
+                self.queue(number as u32);
+            }
+        }
+    }
+
     /// The clients of the group that runs begin, but for those that wait for a job of it.
     fn begin_group(&mut self, now: u64) {
         for number in 0..self.clients.len() {
@@ -378,7 +145,11 @@ impl Run {
                 && client.state == State::Blocked
                 && !client.waits_for.is_some_and(waits_for)
             {
-                self.clients[number].begin(now);
+                let client = &mut self.clients[number];
+                client.begin(now);
+                if let Some(at) = client.steady {
+                    self.steadies[at].begin(client.start);
+                }
                 self.join_flow(number);
                 self.queue(number as u32);
             }
@@ -497,17 +268,17 @@ impl Driven for Run {
             client.is_queued = false;
             match client.act(now_ns, &mut self.flows) {
                 Act::Send(request) => {
-                    client.in_flight += 1;
+                    let (slot, may_send_more) = client.sent(request, now_ns);
                     self.drive = client.lane.drive();
-                    let (may_send_more, flow) =
-                        (!client.flushing && client.in_flight < client.depth, client.flow);
+                    let flow = client.flow;
                     if may_send_more {
                         self.queue(lane);
                     }
                     if let Some(at) = flow {
                         self.wake_flow(at);
                     }
-                    return Ok(Poll::Request { lane, request });
+                    let mark = lane + slot * self.clients.len() as u32;
+                    return Ok(Poll::Request { lane: mark, request });
                 }
                 Act::Wait => {}
                 Act::Until(time) => {
@@ -530,21 +301,28 @@ impl Driven for Run {
     }
 
     #[inline]
-    fn completed(&mut self, lane: u32, now_ns: u64) -> bool {
+    fn completed(&mut self, mark: u32, now_ns: u64) -> bool {
+        let lane = self.lane_of(mark);
         let client = &mut self.clients[lane as usize];
-        client.in_flight -= 1;
-        if client.flushing {
-            client.flushing = false;
-        } else if client.pause > 0
-            && !client.pause_counts_issued
-            && client.state == State::Running
-            && !client.lane.reads_back()
-        {
-            client.count_for_pause();
-        }
+        client.completed(now_ns);
         let counts = now_ns >= client.measured();
+        if client.flight.is_some() {
+            self.landed(lane, mark / self.clients.len() as u32, now_ns);
+        }
         self.queue(lane);
         counts
+    }
+
+    fn marks(&self) -> u64 {
+        let told_apart = self.clients.iter().filter(|client| client.flight.is_some());
+        self.clients.len() as u64 * told_apart.map(Client::depth_at_most).max().unwrap_or(1)
+    }
+
+    /// Each lane has every so many marks.
+    #[inline]
+    fn lane_of(&self, mark: u32) -> u32 {
+        let lanes = self.clients.len() as u32;
+        if mark < lanes { mark } else { mark % lanes }
     }
 
     fn times(&self, lane: u32) -> LaneTimes {
@@ -558,7 +336,7 @@ impl Driven for Run {
     }
 
     fn has_rate(&self, lane: u32) -> bool {
-        self.clients[lane as usize].rates.iter().any(|rate| rate.bytes_per_s > 0)
+        self.clients[lane as usize].rates.iter().any(Rate::is_on)
     }
 
     fn is_direct(&self, lane: u32) -> bool {
@@ -584,7 +362,7 @@ impl Driven for Run {
 
     fn depth(&self) -> u64 {
         let groups = self.clients.chunk_by(|a, b| a.group == b.group);
-        groups.map(|group| group.iter().map(|client| client.depth).sum()).max().unwrap_or(0)
+        groups.map(|group| group.iter().map(Client::depth_at_most).sum()).max().unwrap_or(0)
     }
 
     fn requests_at_most(&self) -> Option<u64> {
@@ -595,6 +373,10 @@ impl Driven for Run {
     }
 
     fn report(&self) -> SourceReport {
-        SourceReport { notes: self.remarks.clone(), ..SourceReport::default() }
+        let mut notes = self.remarks.clone();
+        for client in &self.clients {
+            notes.extend(client.ended.map(|(at_ns, reason)| reason.remark(&client.name, at_ns)));
+        }
+        SourceReport { notes, ..SourceReport::default() }
     }
 }

@@ -154,9 +154,117 @@ pub(crate) struct Others {
     pub flow: u64,
     pub flow_id: u64,
     pub flow_sleep_ns: u64,
+    /// When it fails, so does what `exits` says.
+    pub exits_on_error: bool,
+    /// It is reported together with others: with those up to the next new group.
+    pub reports_group: bool,
+    pub new_group: bool,
     /// Name of the job whose clones all end before it begins.
     pub wait_for: Option<String>,
 }
+
+/// What ends a job because of how its requests fare; 0 where nothing does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Limits {
+    /// The longest that a request may take, by direction.
+    pub latency_ns: [u64; DIRECTIONS],
+    /// The least rate, in bytes or requests.
+    pub bytes_per_s: [u64; DIRECTIONS],
+    pub requests_per_s: [u64; DIRECTIONS],
+    /// Rates are looked at so often.
+    pub cycle_ms: u64,
+    /// A search for a depth, if there is one.
+    pub target: LatencyTarget,
+}
+
+/// A latency that is kept by the number of requests in flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LatencyTarget {
+    /// 0 for none.
+    pub latency_ns: u64,
+    pub window_ns: u64,
+    /// Of the requests so many have to keep it.
+    pub percent: f64,
+    /// The job goes on when it has found the depth.
+    pub goes_on: bool,
+}
+
+impl Default for LatencyTarget {
+    fn default() -> Self {
+        LatencyTarget { latency_ns: 0, window_ns: 0, percent: 100.0, goes_on: false }
+    }
+}
+
+/// When a job's rate counts as steady, which ends it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct SteadyState {
+    pub is_bandwidth: bool,
+    pub is_slope: bool,
+    pub is_percent: bool,
+    pub limit: f64,
+    /// Of the window; 0 if nothing is looked for.
+    pub seconds: u64,
+    pub ramp_ns: u64,
+}
+
+/// How a queue is filled.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Queue {
+    /// Completions that are taken together; 0 counts as 1.
+    pub least: u64,
+    /// Requests in flight from which on it is filled; 0 for one less than it holds.
+    pub low: u64,
+    /// Requests that overlap are not in flight together.
+    pub is_serial: bool,
+}
+
+/// What sizes of requests follow from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct SizeRules {
+    /// Sizes for reads are those of sequential requests, sizes for writes those of random ones.
+    pub by_order: bool,
+    /// Sizes of a range are any number of sectors.
+    pub is_any: bool,
+}
+
+/// Priorities of requests.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Priorities {
+    /// Percent of the requests that have one, and which: 1 low, 2 medium, 3 high.
+    pub percent: [u64; DIRECTIONS],
+    pub class: u8,
+    /// The same by sizes.
+    pub by_size: [Vec<SizePriorities>; DIRECTIONS],
+}
+
+impl Default for Priorities {
+    fn default() -> Self {
+        Priorities { percent: [0; DIRECTIONS], class: 3, by_size: Default::default() }
+    }
+}
+
+/// Reads of what was written that come among the writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Checks {
+    /// After so many writes; 0 for behind the pass only.
+    pub every: u64,
+    /// So many of them; 0 for all.
+    pub batch: u64,
+}
+
+/// Pauses, beside their length and requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Pauses {
+    /// Requests are sent for so long; 0 if only their number counts.
+    pub iotime_ns: u64,
+    /// Their number is said.
+    pub has_blocks: bool,
+    /// Rates do not catch up on them.
+    pub is_forgiven: bool,
+}
+
+/// Priorities of requests of one size: shares in percent, each with its class if it says one.
+pub(crate) type SizePriorities = (u64, Vec<(u64, Option<u8>)>);
 
 /// A job as its section describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -219,9 +327,7 @@ pub(crate) struct Job {
     pub places_data: bool,
     pub placements: Vec<u16>,
     pub places_in_turn: bool,
-    /// Percent of the requests that have a priority, and which: 1 low, 2 medium, 3 high.
-    pub urgent_percent: [u64; DIRECTIONS],
-    pub urgent_class: u8,
+    pub priorities: Priorities,
     pub others: Others,
     pub direct: bool,
     /// Sizes were rounded up to pages of a page cache.
@@ -234,6 +340,12 @@ pub(crate) struct Job {
     pub zones: Zones,
     /// A file without a size takes the whole drive.
     pub fills: bool,
+    pub limits: Limits,
+    pub steady: SteadyState,
+    pub queue: Queue,
+    pub checks: Checks,
+    pub pauses: Pauses,
+    pub size_rules: SizeRules,
 }
 
 impl Job {
@@ -291,8 +403,7 @@ impl Job {
             places_data: false,
             placements: (0..8).collect(),
             places_in_turn: false,
-            urgent_percent: [0; DIRECTIONS],
-            urgent_class: 3,
+            priorities: Priorities::default(),
             others: Others::default(),
             direct: false,
             is_rounded: false,
@@ -301,14 +412,24 @@ impl Job {
             writes_verify: false,
             zones: Zones::default(),
             fills: false,
+            limits: Limits { cycle_ms: 1000, ..Limits::default() },
+            steady: SteadyState::default(),
+            queue: Queue::default(),
+            checks: Checks::default(),
+            pauses: Pauses::default(),
+            size_rules: SizeRules::default(),
         }
     }
 }
+
+/// What directions are called.
+pub(super) const DIRECTION_NAMES: [&str; DIRECTIONS] = ["read", "write", "trim"];
 
 impl Job {
     /// Sizes of the directions that it has requests of.
     pub fn used_sizes(&self) -> impl Iterator<Item = &Size> {
         let used: &[bool; DIRECTIONS] = match self.work {
+            _ if self.size_rules.by_order => &[true, true, false],
             Work::Read => &[true, false, false],
             Work::Write | Work::TrimWrite => &[false, true, false],
             Work::Trim => &[false, false, true],
@@ -320,6 +441,15 @@ impl Job {
     /// Bytes of the smallest of these.
     pub fn least_size(&self) -> u64 {
         self.used_sizes().map(Size::min).min().unwrap_or(SECTOR_BYTES)
+    }
+
+    /// Requests in flight from which on a queue that was full is filled again: what was in flight completes in portions
+    /// of `least`, until no more than `low` are left (`wait_for_completions` of fio 3.33).
+    pub fn refill_at(&self) -> u64 {
+        let depth = self.iodepth;
+        let low = if self.queue.low == 0 { depth } else { self.queue.low.min(depth) };
+        let least = self.queue.least.clamp(1, depth);
+        depth.saturating_sub((depth - low).div_ceil(least).max(1) * least)
     }
 
     /// The zones that it works in, if it does.

@@ -21,13 +21,16 @@ enum Draw {
     Fixed,
     /// Uniform in bytes up to the largest, rounded up to multiples of the smallest.
     Range,
+    /// A uniform number of sectors, added to the smallest, up to the largest.
+    AnyRange,
     Split(Vec<u64>, Alias),
 }
 
 impl Sizes {
-    pub fn new(size: &Size) -> Self {
+    pub fn new(size: &Size, is_any: bool) -> Self {
         let draw = match size {
             Size::Fixed(_) => Draw::Fixed,
+            Size::Range(..) if is_any => Draw::AnyRange,
             Size::Range(..) => Draw::Range,
             Size::Split(items) => {
                 let shares: Vec<f64> = items.iter().map(|(_, share)| *share).collect();
@@ -57,6 +60,8 @@ impl Sizes {
                 let bytes = 1 + below(rng, self.max * SECTOR_BYTES);
                 bytes.div_ceil(SECTOR_BYTES).next_multiple_of(self.min).min(self.max)
             }
+            // As in fio, the largest comes as often as all that would be larger.
+            Draw::AnyRange => (self.min + below(rng, self.max)).min(self.max),
             Draw::Split(sizes, shares) => sizes[shares.sample(rng)],
         }
     }

@@ -118,7 +118,10 @@ pub(super) static OPTIONS: &[JobOption] = &[
     statistical(&["buffered"], "see direct", |job, value| {
         put(&mut job.direct, value.switch().map(|is_on| !is_on))
     }),
-    refused(&["atomic"], "no such writes", off),
+    exact(&["atomic"], "1: direct=1, and the drive gets each write as one command", |job, value| {
+        job.direct |= value.switch()?;
+        Ok(())
+    }),
     exact(
         &["rw", "readwrite"],
         "the pattern, all eleven words; :N (random: requests per run; sequential: bytes skipped, backwards if \
@@ -138,8 +141,17 @@ pub(super) static OPTIONS: &[JobOption] = &[
     }),
     exact(&["fsync"], "a flush after this many writes", |job, value| put(&mut job.fsync, value.number(0))),
     exact(&["fdatasync"], "the same", |job, value| put(&mut job.fdatasync, value.number(0))),
-    refused(&["write_barrier"], "no barriers", off),
-    refused(&["sync_file_range"], "drives have no such command", never),
+    JobOption {
+        take: |_, value| value.number(0).map(drop),
+        ..nothing(&["write_barrier"], "no engine of fio passes it on, and Linux has none since 2.6.37")
+    },
+    JobOption {
+        take: sync_range,
+        ..nothing(
+            &["sync_file_range"],
+            "it writes pages back from a page cache and flushes nothing; page_cache_mib writes them when they are due",
+        )
+    },
     exact(&["end_fsync"], "a flush at the end of each pass", |job, value| {
         put(&mut job.end_fsync, value.switch())
     }),
@@ -183,8 +195,16 @@ pub(super) static OPTIONS: &[JobOption] = &[
         size_range,
     ),
     statistical(&["bssplit"], "sizes with their shares of the requests", size_split),
-    refused(&["bs_unaligned", "blocksize_unaligned"], "sizes are multiples of the smallest", off),
-    refused(&["bs_is_seq_rand"], "sizes depend on the direction only", off),
+    statistical(
+        &["bs_unaligned", "blocksize_unaligned"],
+        "1: sizes of a range are multiples of 512 bytes instead of the smallest",
+        |job, value| put(&mut job.size_rules.is_any, value.switch()),
+    ),
+    statistical(
+        &["bs_is_seq_rand"],
+        "1: sizes for reads are those of sequential requests, sizes for writes those of random ones",
+        |job, value| put(&mut job.size_rules.by_order, value.switch()),
+    ),
     statistical(&["blockalign", "ba"], "random places are multiples of this; without a map", |job, value| {
         value.by_direction(&mut job.align, |align| sectors(align.number(1)?))
     }),
@@ -225,15 +245,32 @@ pub(super) static OPTIONS: &[JobOption] = &[
         ..nothing(&["ioengine"], "requests go to the simulated drive, iodepth at a time")
     },
     exact(&["iodepth"], "requests in flight", |job, value| put(&mut job.iodepth, value.number(1))),
-    refused(&["iodepth_batch", "iodepth_batch_submit"], "requests are sent one at a time", one),
-    refused(
+    JobOption {
+        take: |_, value| value.number(1).map(drop),
+        ..nothing(
+            &["iodepth_batch", "iodepth_batch_submit"],
+            "submitting takes no time here, and fio sends what it has gathered before it waits for anything",
+        )
+    },
+    exact(
         &["iodepth_batch_complete_min", "iodepth_batch_complete"],
-        "completions are taken one at a time",
-        one,
+        "when the queue is full, it is filled again after so many completions",
+        |job, value| put(&mut job.queue.least, value.number(0)),
     ),
-    refused(&["iodepth_batch_complete_max"], "completions are taken one at a time", one),
-    refused(&["iodepth_low"], "the queue is kept full", off),
-    refused(&["serialize_overlap"], "requests are not held back", off),
+    JobOption {
+        take: |_, value| value.number(0).map(drop),
+        ..nothing(&["iodepth_batch_complete_max"], "completions are taken when they come")
+    },
+    exact(
+        &["iodepth_low"],
+        "when the queue is full, it is filled again with so many requests in flight; iodepth by default",
+        |job, value| put(&mut job.queue.low, value.number(0)),
+    ),
+    exact(
+        &["serialize_overlap"],
+        "1: a request that overlaps with one of the job in flight waits for it, and others behind it",
+        |job, value| put(&mut job.queue.is_serial, value.switch()),
+    ),
     JobOption {
         take: |_, value| value.choice(&[("inline", ()), ("offload", ())]),
         ..nothing(&["io_submit_mode"], "submitting takes no processor time here")
@@ -302,7 +339,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
     statistical(
         &["cmdprio_percentage"],
         "share of the requests with a priority (`flash.scheduling.priorities`), for reads, writes",
-        |job, value| value.by_direction(&mut job.urgent_percent, |share| share.percent()),
+        |job, value| value.by_direction(&mut job.priorities.percent, |share| share.percent()),
     ),
     exact(
         &["cmdprio_class"],
@@ -310,23 +347,39 @@ pub(super) static OPTIONS: &[JobOption] = &[
         priority_class,
     ),
     nothing(&["cmdprio"], "the drive tells classes apart, not levels within one"),
-    refused(&["cmdprio_bssplit"], "priorities do not depend on sizes", off),
+    statistical(
+        &["cmdprio_bssplit"],
+        "shares by size, for reads, writes: size/share, or size/share/class/level",
+        size_priorities,
+    ),
     // Pace.
     exact(&["thinktime"], "a pause after thinktime_blocks requests", |job, value| {
         put(&mut job.thinktime_ns, value.time(MICROSECOND))
     }),
     nothing(&["thinktime_spin"], "a pause takes no processor time here"),
     exact(&["thinktime_blocks"], "requests between pauses", |job, value| {
+        job.pauses.has_blocks = true;
         put(&mut job.thinktime_blocks, value.number(1))
     }),
     exact(&["thinktime_blocks_type"], "counted when they complete or when they are issued", |job, value| {
         put(&mut job.thinktime_at_issue, value.choice(&[("complete", false), ("issue", true)]))
     }),
-    refused(&["thinktime_iotime"], "pauses are counted in requests", off),
+    exact(
+        &["thinktime_iotime"],
+        "a pause after so long a time of requests (as in fio 3.33, the first one a pause later)",
+        |job, value| put(&mut job.pauses.iotime_ns, value.time(SECOND)),
+    ),
     statistical(&["rate"], "bytes per second, for reads, writes, trims", |job, value| {
         rates(&mut job.rate, value)
     }),
-    refused(&["rate_min", "ratemin", "rate_iops_min"], "no job is ended because of its rate", off),
+    exact(
+        &["rate_min", "ratemin"],
+        "the job ends where its bytes per second are below this",
+        |job, value| rates(&mut job.limits.bytes_per_s, value),
+    ),
+    exact(&["rate_iops_min"], "the same with requests per second", |job, value| {
+        rates(&mut job.limits.requests_per_s, value)
+    }),
     statistical(&["rate_iops"], "requests per second, for reads, writes, trims", |job, value| {
         rates(&mut job.rate_iops, value)
     }),
@@ -334,14 +387,37 @@ pub(super) static OPTIONS: &[JobOption] = &[
         let words = [("linear", RateProcess::Linear), ("poisson", RateProcess::Poisson)];
         put(&mut job.rate_process, value.choice(&words))
     }),
-    nothing(&["rate_cycle", "ratecycle"], "see rate_min"),
-    refused(&["rate_ignore_thinktime"], "missed requests are caught up on", off),
-    refused(
-        &["latency_target", "latency_window", "latency_percentile", "latency_run"],
-        "the depth is fixed",
-        off,
+    exact(
+        &["rate_cycle", "ratecycle"],
+        "rate_min looks at so many milliseconds; 1000 by default",
+        |job, value| put(&mut job.limits.cycle_ms, value.number(0)),
     ),
-    refused(&["max_latency"], "no job is ended because of its latency", off),
+    exact(
+        &["rate_ignore_thinktime"],
+        "1: what a pause kept from being sent is not caught up on",
+        |job, value| put(&mut job.pauses.is_forgiven, value.switch()),
+    ),
+    exact(
+        &["latency_target"],
+        "the depth is searched that keeps this latency, by doubling and halving; a remark tells it",
+        |job, value| put(&mut job.limits.target.latency_ns, value.time(MICROSECOND)),
+    ),
+    exact(&["latency_window"], "each depth is looked at for so long", |job, value| {
+        put(&mut job.limits.target.window_ns, value.time(MICROSECOND))
+    }),
+    exact(
+        &["latency_percentile"],
+        "share of the requests that has to keep latency_target; 100",
+        |job, value| put(&mut job.limits.target.percent, percentile(value)),
+    ),
+    exact(&["latency_run"], "1: the job goes on when the depth is found", |job, value| {
+        put(&mut job.limits.target.goes_on, value.switch())
+    }),
+    exact(
+        &["max_latency"],
+        "the job ends where a request takes longer, for reads, writes, trims",
+        |job, value| value.by_direction(&mut job.limits.latency_ns, |most| most.time(MICROSECOND)),
+    ),
     nothing(&["write_iolog"], "run.request_log, --request-log"),
     refused(&["read_iolog"], "give that log to `wordline run` itself", log),
     nothing(
@@ -360,17 +436,26 @@ pub(super) static OPTIONS: &[JobOption] = &[
     exact(&["wait_for"], "start when all clones of that job have ended", |job, value| {
         put(&mut job.others.wait_for, value.word().map(|text| Some(text.to_owned())))
     }),
-    nothing(
-        &["thread", "threads", "new_group", "group_reporting", "stats"],
-        "each clone is reported separately",
-    ),
+    nothing(&["thread", "threads", "stats"], "each clone is reported separately"),
+    JobOption {
+        take: |job, value| put(&mut job.others.new_group, value.switch()),
+        ..nothing(&["new_group"], "each clone is reported separately; steadystate goes by groups")
+    },
+    JobOption {
+        take: |job, value| put(&mut job.others.reports_group, value.switch()),
+        ..nothing(&["group_reporting"], "each clone is reported separately; steadystate goes by groups")
+    },
     exact(
         &["exitall"],
         "when the job ends, so do the others of its group (between stonewalls)",
         |job, value| put(&mut job.others.exits, value.switch()),
     ),
     exact(&["exit_what"], "all: with it the whole run; group, stonewall: its group", exit_what),
-    nothing(&["exitall_on_error"], "requests that fail are counted"),
+    exact(
+        &["exitall_on_error"],
+        "a job that a limit ends (rate_min, max_latency) ends the others too",
+        |job, value| put(&mut job.others.exits_on_error, value.switch()),
+    ),
     nothing(&["exec_prerun", "exec_postrun"], "commands are not run"),
     nothing(&["uid", "gid", "nice", "prio", "prioclass", "cpumask", "cpus_allowed"], "no host"),
     nothing(&["cpus_allowed_policy", "numa_cpu_nodes", "numa_mem_policy", "ioscheduler"], "no host"),
@@ -401,28 +486,41 @@ pub(super) static OPTIONS: &[JobOption] = &[
     exact(
         &["verify"],
         "what a pass wrote is read back after it, and after a flush of each file: with a random map in the \
-         order written, else by place; contents are not checked. Not with io_size, trims, or loops with \
-         number_ios",
+         order written, else by place; contents are not checked. Not with trims",
         |_, value| value.word().map(drop),
     ),
     exact(&["do_verify"], "0: nothing is read back after a pass", |_, value| value.switch().map(drop)),
     refused(&["verify_only"], "there are no contents", off),
     nothing(&["verify_interval", "verify_offset", "verify_pattern", "verify_fatal"], "see verify"),
-    nothing(&["verify_dump", "verify_async", "verify_async_cpus", "verify_backlog_batch"], "see verify"),
+    nothing(&["verify_dump", "verify_async", "verify_async_cpus"], "see verify"),
+    exact(&["verify_backlog"], "what was written is read back after so many writes already", |job, value| {
+        put(&mut job.checks.every, value.number(0))
+    }),
+    exact(&["verify_backlog_batch"], "so much of it at a time; all by default", |job, value| {
+        put(&mut job.checks.batch, value.number(0))
+    }),
     exact(
-        &["verify_backlog", "experimental_verify"],
+        &["experimental_verify", "trim_percentage", "trim_backlog"],
         "refused with verify; without it they do nothing",
         |_, _| Ok(()),
     ),
     nothing(&["verify_state_load", "verify_state_save"], "see verify"),
-    refused(&["trim_percentage", "trim_backlog"], "see verify", off),
     nothing(&["trim_verify_zero", "trim_backlog_batch"], "see verify"),
     // Steady state.
-    refused(
-        &["steadystate", "ss", "steadystate_duration", "ss_dur", "steadystate_ramp_time", "ss_ramp"],
-        "run.overwrite = \"steady_state\" brings the drive there before",
-        steady,
+    exact(
+        &["steadystate", "ss"],
+        "iops, iops_slope, bw or bw_slope with a limit: the job ends when its rate is steady by it; a remark says so. \
+         What brings the drive there before is --precondition steady",
+        steady_state,
     ),
+    exact(
+        &["steadystate_duration", "ss_dur"],
+        "seconds of the window; without it nothing is looked for",
+        |job, value| put(&mut job.steady.seconds, value.time(SECOND).map(|ns| ns / SECOND)),
+    ),
+    exact(&["steadystate_ramp_time", "ss_ramp"], "what is looked at begins so much later", |job, value| {
+        put(&mut job.steady.ramp_ns, value.time(SECOND))
+    }),
     refused(&["profile"], "no built-in profiles", never),
     // What fio writes.
     nothing(

@@ -1,5 +1,6 @@
 //! The parser and the options: what they take, what they refuse, and where they say it.
 
+mod pace;
 mod places;
 mod taken;
 
@@ -148,13 +149,25 @@ fn errors_name_place_finding_and_neighbour() {
         ("[a]\nsize=1m\nrandom_distribution=zoned:60/60:40/60\n", "zones of 120 % of the space"),
         ("[a]\nsize=1m\nbssplit=4k/50:8k/40\n", "shares that add up to 90 %"),
         (
-            "[a]\nsize=1m\nrw=randwrite\nverify=crc32c\nio_size=2m\n",
-            "a.fio:4: verify: found io_size beside it; the reading back would then not be simulated, \
+            "[a]\nsize=1m\nrw=randwrite\nverify=crc32c\nexperimental_verify=1\n",
+            "a.fio:4: verify: found experimental_verify beside it; the reading back would then not be simulated, \
              allowed: do_verify=0",
         ),
         (
-            "[a]\nsize=1m\nrw=randwrite\nverify=md5\nverify_backlog=64\n",
-            "a.fio:4: verify: found verify_backlog",
+            "[a]\nsize=1m\nrw=randwrite\nverify=md5\ntrim_percentage=5\n",
+            "a.fio:4: verify: found trim_percentage",
+        ),
+        ("[a]\nsize=1m\nss=iops\n", "a.fio:3: ss: found \"iops\", allowed: iops, iops_slope, bw or bw_slope"),
+        ("[a]\nsize=1m\nss=iosp:5%\n", "a.fio:3: ss: found \"iosp\" (did you mean `iops`?)"),
+        ("[a]\nsize=1m\nss=bw:x%\n", "a.fio:3: ss: found \"bw:x%\""),
+        ("[a]\nsize=1m\nsync_file_range=wirte:8\n", "a.fio:3: sync_file_range: found \"wirte:8\""),
+        ("[a]\nsize=1m\nlatency_percentile=101\n", "a.fio:3: latency_percentile: found \"101\""),
+        ("[a]\nsize=1m\ncmdprio_bssplit=4k\n", "a.fio:3: cmdprio_bssplit: found \"4k\""),
+        ("[a]\nsize=1m\ncmdprio_bssplit=4k/60:4k/50\n", "found 110 % of the requests of 4096 bytes"),
+        ("[a]\nsize=1m\nmax_latency=1y\n", "a.fio:3: max_latency: found \"1y\""),
+        (
+            "[a]\nsize=1m\nnumjobs=2\niodepth=40000\nmax_latency=1s\n",
+            "a.fio:1: iodepth: 2 clones with 40000 requests in flight, to be told apart, allowed: up to 65536",
         ),
         ("[a]\nsize=1m\nrw=trimwrite\nverify=md5\n", "a.fio:4: verify: found a job that trims"),
         ("[a]\nsize=1m\nverify_only\n", "a.fio:3: verify_only: "),

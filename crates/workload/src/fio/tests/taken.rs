@@ -45,7 +45,6 @@ fn what_fio_takes_is_taken() {
 
 #[test]
 fn what_is_refused_names_the_way_out() {
-    assert!(refusal("[a]\nsize=1m\nss=iops:5%").contains("--precondition steady"));
     assert!(refusal("[a]\nread_iolog=x.log").contains("wordline run x.log"));
     let said = refusal("[a]\nsize=${NO_SUCH}\n");
     assert!(said.contains("there is no variable NO_SUCH: NO_SUCH=... wordline run ..."), "{said}");
