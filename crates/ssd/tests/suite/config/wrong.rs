@@ -287,14 +287,6 @@ const WRONG: &[(&str, &[&str])] = &[
             "wordlines_per_block (my.toml:4)",
         ],
     ),
-    (
-        "[ftl.sanitize]\npolicy = \"erase\"\n[host.buffer]\nflush = \"capacitors\"",
-        &["my.toml:2: ftl.sanitize.policy: impossible", "wait for no flash", "host.buffer.flush (my.toml:4)"],
-    ),
-    (
-        "[host.buffer]\nflush = \"capacitor\"",
-        &["my.toml:2: host.buffer.flush", "did you mean \"capacitors\"?"],
-    ),
     ("[ftl]\nparity_percent = 101", &["my.toml:2: ftl.parity_percent: out of range", "0 to 100 %"]),
     ("[ftl]\nparity = 2", &["my.toml:2: ftl.parity: no such key", "mean parity_percent? Its unit is %"]),
     ("[ftl]\nmapping = 2", &["my.toml:2: ftl.mapping: wrong type", "a section: [ftl.mapping]"]),

@@ -117,6 +117,13 @@ fn where_capacitors_save_the_buffer_a_flush_and_fua_wait_for_nothing() {
     expect(&done[2], 24_296, &[(Part::Link, LINK_16K), (Part::Buffer, DRAM)]);
     expect(&done[3], 30_000, &[]);
     assert_eq!(drive.stats().all_ops(), 0);
+    // What was replaced could be read after such a flush.
+    cfg.sanitize.select("erase").unwrap();
+    let error = Drive::new(&cfg).map(drop).unwrap_err().to_string();
+    assert!(
+        error.contains("ftl.sanitize.policy") && error.contains("host.buffer.flush = \"program\""),
+        "{error}"
+    );
 }
 
 /// 4-KiB units gathered for 20 us before a page is programmed with gaps.
