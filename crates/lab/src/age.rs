@@ -5,7 +5,7 @@ use crate::phase::{Phase, Progress};
 use crate::stop::Stop;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssd::age::GRAMMAR;
+use ssd::age::{GRAMMAR, Part};
 use ssd::config::{Field, Kind, Layer, Parameter, Problem, Value, presets};
 use ssd::drive_config::resolve;
 use ssd::sections::ErrorModel;
@@ -20,6 +20,22 @@ impl AgeSteps {
     /// Reads steps as a user writes them; the error says which of them is wrong, and what is allowed.
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, Problem> {
         texts.iter().map(|text| step(text.as_ref())).collect::<Result<_, _>>().map(AgeSteps)
+    }
+
+    /// The same steps of a part of the logical space alone, such as `0%-50%`; an error if one ages what belongs to no
+    /// address.
+    pub fn limited_to(&self, part: &str) -> Result<Self, Problem> {
+        let problem = |error: AgeError| match error {
+            AgeError::OutOfRange { found, allowed } => Problem::OutOfRange { found, allowed },
+            other => Problem::Conflict { found: part.to_owned(), allowed: other.to_string() },
+        };
+        let part: Part = part.parse().map_err(problem)?;
+        self.0
+            .iter()
+            .map(|step| step.limited_to(part))
+            .collect::<Result<_, _>>()
+            .map(AgeSteps)
+            .map_err(problem)
     }
 
     /// What was found and what is allowed, if there are steps although the drive's cells do not age.

@@ -11,9 +11,12 @@
 //!   at 30 degrees C), or with the one that is said. Data in it counts as programmed again after the last of them.
 //!   Time does not pass.
 //! - `retain T`: the data of all blocks ages by T, at the temperature of the drive or at the one that is said; erased
-//!   blocks recover as long.
+//!   blocks recover as long. With `of A-B` only data of that part of the logical space does: pages that hold nothing of
+//!   it are as old as before.
 //! - `disturb R reads`: every block that holds data is read R times, evenly over its wordlines or all of one of them.
 //!   Page types take turns.
+
+mod part;
 
 use crate::config::Problem;
 use crate::flash::Flash;
@@ -26,6 +29,7 @@ use crate::nand::cell::ABSOLUTE_ZERO_C;
 use crate::units::BlockId;
 use core::fmt;
 use core::str::FromStr;
+pub use part::{Edge, Part};
 use serde::{Deserialize, Serialize};
 
 /// Forms of a step, as error messages show them.
@@ -35,6 +39,8 @@ pub const GRAMMAR: &[&str] = &[
     "cycle to 3000 with 5 minutes dwell at 40 C",
     "retain 12 months",
     "retain 12 months at 55 C",
+    "retain 12 months of 0%-50%",
+    "retain 12 months at 55 C of 0-4GiB",
     "disturb 50000 reads",
     "disturb 50000 reads of wordline 7",
 ];
@@ -120,6 +126,8 @@ pub enum AgeStep {
         time: Span,
         /// Its temperature in degrees C; `None` is that of the drive.
         celsius: Option<f64>,
+        /// The part of the logical space whose data ages; `None` is all.
+        of: Option<Part>,
     },
     /// Reads.
     Disturb {
@@ -142,9 +150,10 @@ impl fmt::Display for AgeStep {
                 write!(f, "cycle to {to} with {dwell} dwell")?;
                 at(f, celsius)
             }
-            AgeStep::Retain { time, celsius } => {
+            AgeStep::Retain { time, celsius, of } => {
                 write!(f, "retain {time}")?;
-                at(f, celsius)
+                at(f, celsius)?;
+                of.iter().try_for_each(|part| write!(f, " of {part}"))
             }
             AgeStep::Disturb { reads, wordline: None } => write!(f, "disturb {reads} reads"),
             AgeStep::Disturb { reads, wordline: Some(at) } => {
@@ -284,6 +293,16 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// Whether that is the next word.
+    fn is_next(&self, name: &str) -> bool {
+        self.left.clone().next().is_some_and(|word| word.eq_ignore_ascii_case(name))
+    }
+
+    /// All words that are left, together.
+    fn rest(&mut self) -> String {
+        self.left.by_ref().collect()
+    }
+
     fn number<T: FromStr>(&mut self, what: &str) -> Result<T, AgeError> {
         let found = self.left.next();
         let plain = found.map(|word| word.replace('_', ""));
@@ -344,7 +363,12 @@ impl FromStr for AgeStep {
                 };
                 AgeStep::Cycle { to, dwell, celsius }
             }
-            Some("retain") => AgeStep::Retain { time: words.span()?, celsius: words.celsius()? },
+            Some("retain") => {
+                let time = words.span()?;
+                let celsius = if words.is_next("of") { None } else { words.celsius()? };
+                let of = if words.maybe("of")? { Some(words.rest().parse()?) } else { None };
+                AgeStep::Retain { time, celsius, of }
+            }
             Some("disturb") => {
                 let reads = words.number("a number of reads such as 50000")?;
                 words.one_of(&["reads", "read"])?;
@@ -373,7 +397,7 @@ impl AgeStep {
     pub fn check(&self) -> Result<(), AgeError> {
         let (span, celsius) = match self {
             AgeStep::Cycle { dwell, celsius, .. } => (*dwell, *celsius),
-            AgeStep::Retain { time, celsius } => (Some(*time), *celsius),
+            AgeStep::Retain { time, celsius, .. } => (Some(*time), *celsius),
             AgeStep::Disturb { .. } => (None, None),
         };
         let wrong = |found: String, allowed: String| Err(AgeError::OutOfRange { found, allowed });
@@ -417,6 +441,9 @@ impl AgeStep {
         let Some(aging) = chip.aging() else {
             return Err(AgeError::NeedsCells { step: *self });
         };
+        if let Some(part) = self.part() {
+            part.units(ftl)?;
+        }
         if let AgeStep::Disturb { wordline: Some(found), .. } = *self {
             let wordlines = aging.wordlines();
             if found >= wordlines {
@@ -449,8 +476,14 @@ impl AgeStep {
         self.check_on(ftl, &flash.chip)?;
         match *self {
             AgeStep::Cycle { to, dwell, celsius } => self.cycle((to, dwell, celsius), ftl, flash),
-            AgeStep::Retain { time, celsius } => {
+            AgeStep::Retain { time, celsius, of } => {
+                let minutes = |flash: &Flash| flash.chip.aging().map_or(0, |aging| aging.minutes());
+                let before = minutes(flash);
                 self.retain(&time, celsius, &mut flash.chip)?;
+                if let Some(part) = of {
+                    let passed = minutes(flash) - before;
+                    part.keep_others(ftl, flash, passed)?;
+                }
                 ftl.on_tick(&flash.chip);
                 Ok(())
             }

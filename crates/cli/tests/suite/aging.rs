@@ -30,6 +30,39 @@ fn without_costs(mut result: Value) -> Value {
     result
 }
 
+/// Each `--of` belongs to the step before it, and is the same as in the step.
+#[test]
+fn steps_are_limited_to_parts_in_the_order_of_the_flags() {
+    let folder = folder("aged_part");
+    let config = aging(&folder);
+    let hash = |steps: &[&str]| {
+        let result = run(&config, steps);
+        (result["event_hash"].clone(), result["preconditioning"]["age_steps"].clone())
+    };
+    let worn = ["--age", "cycle to 3000", "--age", "retain 12 months"];
+    let with = |more: &[&'static str]| [&worn[..], more].concat();
+    let (whole, half) = (hash(&worn), hash(&with(&["--of", "0-50%"])));
+    assert_ne!(whole.0, half.0);
+    assert_eq!(half.1, json!(["cycle to 3000", "retain 12 months of 0%-50%"]));
+    assert_eq!(hash(&["--age", "cycle to 3000", "--age", "retain 12 months of 0%-50%"]), half);
+    assert_eq!(hash(&with(&["--of=0%-100%"])).0, whole.0);
+    let two = hash(&with(&["--of", "0%-50%", "--age", "retain 12 months", "--of", "50%-100%"]));
+    assert_eq!(two.1[2], json!("retain 12 months of 50%-100%"));
+    for (steps, parts) in [
+        (&["--of", "0%-50%", "--age", "retain 1 day"][..], &["--of 0%-50%", "no --age before it"][..]),
+        (&["--of", "0%-50%"], &["no --age before it", "--age STEP --of PART"]),
+        (&["--age", "cycle to 3000", "--of", "0%-50%"], &["cycles wear blocks", "retain 12 months"]),
+        (&["--age", "disturb 10 reads", "--of", "0%-50%"], &["reads disturb whole blocks"]),
+        (&["--age", "retain 1 day", "--of", "50%-0%"], &["--of \"50%-0%\"", "it ends before it begins"]),
+        (&["--age", "retain 1 day", "--of", "-50%"], &["--of \"-50%\"", "0%-50% or 4GiB-8GiB"]),
+        (&["--age", "retain 1 day", "--of", "half"], &["\"half\"", "0%-50% or 4GiB-8GiB"]),
+        (&["--age", "retain 1 day", "--of", "0-9TiB"], &["run.age", "of 0-9TiB: it goes beyond the drive"]),
+        (&["--age", "retain 1 day", "--of", "0-1%", "--of", "2%-3%"], &["it is of 0%-1% already"]),
+    ] {
+        wordline(&[&["run", "--config", &config], READS, steps].concat()).fails(2, parts);
+    }
+}
+
 #[test]
 fn an_aged_drive_tells_the_same_retries_in_table_and_json() {
     let folder = folder("aged");

@@ -73,6 +73,12 @@ fn cells_keep_their_age() {
     assert!(found.preconditioning.kept && found.preconditioning.age_steps.len() == 2);
     assert_eq!(told(found), told(without));
     assert!(kept.entries().unwrap()[0].what.contains("retain 3 months"));
+    // A part of it is another drive.
+    let part = AgeSteps::parse(&["cycle to 1000", "retain 3 months of 0%-50%"]).unwrap();
+    let parted = |cache| run(&config, &workload, &RunSpec { age: part.clone(), ..spec(cache) });
+    let (without, made, found) = (parted(None), parted(Some(&kept)), parted(Some(&kept)));
+    assert_eq!([&made, &found].map(|run| run.preconditioning.kept), [false, true]);
+    assert_eq!(told(found), told(without));
 }
 
 #[test]

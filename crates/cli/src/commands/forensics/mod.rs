@@ -227,7 +227,9 @@ impl ForensicsArgs {
             ))
         };
         match format!("retain {text}").parse() {
-            Ok(AgeStep::Retain { time, celsius: None }) if (0.0..=5.256e8).contains(&time.minutes()) => {
+            Ok(AgeStep::Retain { time, celsius: None, of: None })
+                if (0.0..=5.256e8).contains(&time.minutes()) =>
+            {
                 Ok(time.minutes() as u64)
             }
             _ => Err(wrong()),

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::AgeSteps;
-use ssd::config::{ConfigError, ConfigErrors, KeyAt, Layer, Origin, Parameter};
+use ssd::config::{Layer, Parameter};
 
+use super::ages::AgeArgs;
 use crate::caching::CacheArgs;
 use crate::failure::Failure;
 
@@ -27,9 +27,8 @@ pub struct MeasurementArgs {
     #[arg(long, value_name = "HOW")]
     pub precondition: Option<String>,
 
-    /// Then age its cells, such as "cycle to 3000" or "retain 12 months at 55 C"; may be repeated
-    #[arg(long, value_name = "STEP")]
-    pub age: Vec<String>,
+    #[command(flatten)]
+    pub age: AgeArgs,
 
     /// Measure only after N requests
     #[arg(long, value_name = "N")]
@@ -96,8 +95,8 @@ impl MeasurementArgs {
         if let Some(seed) = &self.seed {
             add(format!("--seed {seed}"), "drive.seed", seed)?;
         }
+        let steps = self.age.steps()?;
         if !self.age.is_empty() {
-            let steps = self.age_steps()?;
             add(format!("--age {}", steps.texts().join(" --age ")), "run.age", &steps.show())?;
         }
         if let Some(how) = &self.precondition {
@@ -106,20 +105,6 @@ impl MeasurementArgs {
             }
         }
         Ok(layers)
-    }
-
-    /// The steps of `--age`.
-    fn age_steps(&self) -> Result<AgeSteps, Failure> {
-        let mut steps = AgeSteps::default();
-        for text in &self.age {
-            let step = AgeSteps::parse(&[text]).map_err(|problem| {
-                let origin = Some(Origin { source: format!("--age {text:?}"), line: None });
-                let keys = vec![KeyAt { key: "run.age".to_owned(), origin: origin.clone() }];
-                ConfigErrors::from(ConfigError { keys, origin, problem })
-            })?;
-            steps.0.extend(step.0);
-        }
-        Ok(steps)
     }
 }
 

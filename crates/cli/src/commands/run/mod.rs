@@ -1,5 +1,6 @@
 //! `wordline run`: a workload on a drive. Here are its flags and its flow.
 
+mod ages;
 mod drives;
 mod measurement;
 mod output;

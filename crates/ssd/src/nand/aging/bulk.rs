@@ -20,6 +20,7 @@ impl Aging {
         self.damage(block, more, self.mode_in_bulk(block), dwell);
         self.forget_reads(block);
         self.forget_carried(block);
+        self.forget_renewed(block);
         self.programmed_at[block as usize] = self.minutes();
         self.erased_at[block as usize] = self.clock.ticks;
     }

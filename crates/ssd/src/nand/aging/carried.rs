@@ -17,7 +17,7 @@ impl Aging {
     }
 
     #[inline]
-    fn page_number(&self, block: u32, page: u32) -> usize {
+    pub(super) fn page_number(&self, block: u32, page: u32) -> usize {
         block as usize * self.tables().pages as usize + page as usize
     }
 

@@ -5,8 +5,9 @@
 //! attempts a read takes, and whether any succeeds.
 //!
 //! - **Memory.** 37 bytes for each block, one more where erases are suspended at once, one for each page where pages
-//!   are copied inside chips, and, with exact counters (`disturb_counters = "wordline"`), 4 for each wordline. On
-//!   Straw's drive of 2 TiB that is 185 MB, 1.33 bytes for each page; `"block"` saves it. The tables take 3.5 MB there.
+//!   are copied inside chips, four for each page where some of a block were aged apart, and, with exact counters
+//!   (`disturb_counters = "wordline"`), 4 for each wordline. On Straw's drive of 2 TiB that is 185 MB, 1.33 bytes for
+//!   each page; `"block"` saves it. The tables take 3.5 MB there.
 //! - **Time.** 35 ns to sense a page that is read at once, when it is in the cache (`examples/aging.rs`).
 //! - **Range.** Wear of 131,072 cycles, 255 years at the reference temperature; there the clock stands and the last
 //!   point of the tables holds. Steps of ageing that lead beyond are refused.
@@ -14,6 +15,7 @@
 pub(crate) mod build;
 mod bulk;
 mod carried;
+mod renewed;
 mod sense;
 pub(crate) mod sequence;
 pub(crate) mod tables;
@@ -157,8 +159,12 @@ pub struct Aging {
     /// Errors that each page's data came with, copy after copy inside the chips; empty where nothing is copied there.
     #[serde(with = "raw")]
     carried: Vec<u8>,
+    /// Minute at which each page counts as programmed where that is after its block's first, else 0; empty where no
+    /// block was aged in part.
+    #[serde(with = "raw")]
+    renewed: Vec<u32>,
     /// Whether it may be told without all errors of a page that its first attempt succeeds: neither are sectors drawn
-    /// nor do pages carry errors.
+    /// nor do pages carry errors, or ages of their own.
     #[serde(skip)]
     plain: bool,
     read_rng: Rng,
@@ -185,6 +191,7 @@ impl Aging {
             suspends: Vec::new(),
             opened: Vec::new(),
             carried: Vec::new(),
+            renewed: Vec::new(),
             read_rng: Rng::named(seed, "nand/read_noise"),
             telemetry_rng: Rng::named(seed, "nand/telemetry"),
         };
@@ -219,7 +226,7 @@ impl Aging {
         alike("suspends of blocks", &self.suspends, &fresh.suspends)?;
         alike("how long blocks were open", &self.opened, &fresh.opened)?;
         alike("errors that pages carry", &self.carried, &fresh.carried)?;
-        (self.tables, self.plain) = (fresh.tables, fresh.plain);
+        (self.tables, self.plain) = (fresh.tables, fresh.plain && self.renewed.is_empty());
         let modes = self.tables().modes.len();
         ensure(
             self.modes.iter().all(|&mode| usize::from(mode) < modes),
@@ -230,6 +237,9 @@ impl Aging {
         ensure(u64::from(now) <= ticks && jumped <= ticks, "the clock of the cells")?;
         let minute = now / TICKS_PER_MINUTE;
         ensure(self.programmed_at.iter().all(|&at| at <= minute), "when a block was programmed")?;
+        let pages = self.worn.len() * self.tables().pages as usize;
+        ensure(self.renewed.is_empty() || self.renewed.len() == pages, "ages of pages")?;
+        ensure(self.renewed.iter().all(|&at| at <= minute), "when a page was programmed")?;
         ensure(self.erased_at.iter().all(|&at| at <= now), "when a block was erased")?;
         let mut all = self.lasting.iter().chain(&self.done).chain(&self.reads);
         ensure(all.all(|&done| done < MOST), "damage or reads of a block")?;
@@ -313,7 +323,7 @@ impl Aging {
         self.clock.ticks / TICKS_PER_MINUTE
     }
 
-    /// Minutes at the reference temperature since a block's first page was programmed.
+    /// Minutes at the reference temperature since a block's oldest page was programmed.
     #[inline]
     pub(crate) fn data_minutes(&self, block: u32) -> u32 {
         self.minutes() - self.programmed_at[block as usize]
@@ -324,7 +334,7 @@ impl Aging {
         let (mode, place) = self.at(block, page);
         PageAge {
             cycles,
-            minutes: self.data_minutes(block),
+            minutes: self.page_minutes(block, page),
             age_range: 0,
             group: place.group() as u8,
             page_type: place.page_type() as u8,
@@ -348,6 +358,7 @@ impl Aging {
             *suspends = 0;
         }
         self.forget_carried(block);
+        self.forget_renewed(block);
     }
 
     /// How often erases are suspended at once is remembered from now on.
@@ -469,7 +480,7 @@ impl Aging {
 
     /// Bytes of the tables that grow with the drive, and of those made of the cell model.
     pub(crate) fn bytes(&self) -> (usize, usize) {
-        let words = self.worn.len() + self.programmed_at.len() + self.erased_at.len();
+        let words = self.worn.len() + self.programmed_at.len() + self.erased_at.len() + self.renewed.len();
         let long = self.lasting.len() + self.done.len() + self.reads.len();
         (
             (words + self.wordline_reads.len()) * 4

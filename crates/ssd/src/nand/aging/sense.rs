@@ -221,15 +221,10 @@ impl Aging {
     }
 
     #[inline]
-    fn page(
-        &self,
-        block: u32,
-        (place, carried_q8): (Place, u32),
-        mode: &Mode,
-        disturbed: Disturbed,
-    ) -> Page<'_> {
+    fn page(&self, block: u32, (page, place): (u32, Place), mode: &Mode, disturbed: Disturbed) -> Page<'_> {
         let tables = self.tables();
-        let (worn, minutes) = (self.worn[block as usize], self.data_minutes(block));
+        let carried_q8 = self.carried_q8(block, page);
+        let (worn, minutes) = (self.worn[block as usize], self.page_minutes(block, page));
         let harm_q12 = self.harm_q12(block);
         match &*tables.errors[mode.errors] {
             Errors::Still(table) => {
@@ -273,7 +268,7 @@ impl Aging {
         let tables = self.tables();
         let (mode, place) = self.at(block, page);
         let Errors::Still(table) = &*tables.errors[mode.errors] else { return 0 };
-        let point = table.locate(self.worn[block as usize], self.data_minutes(block));
+        let point = table.locate(self.worn[block as usize], self.page_minutes(block, page));
         let row = table.row(place.group(), place.page_type(), point);
         let harm_q12 = self.harm_q12(block);
         let still_q8 = harmed(table.sector_bits_q8(&row, tables.set_at(first)), harm_q12);
@@ -320,8 +315,7 @@ impl Aging {
     ) -> Sensed {
         let tables = self.tables();
         let mode = &tables.modes[usize::from(self.modes[block as usize])];
-        let at = (place, self.carried_q8(block, page));
-        let page = self.page(block, at, mode, disturbed);
+        let page = self.page(block, (page, place), mode, disturbed);
         let linear = matches!(page, Page::Still { .. });
         let lost = linear && !tables.drawn && disturbed.erc > disturbed.most;
         Reading { tables, mode, page, lost, draw }.attempts(sequence)
@@ -334,7 +328,7 @@ impl Aging {
         let tables = self.tables();
         let (mode, place) = self.at(block, page);
         let disturbed = self.disturbed(block, place, mode, cycles);
-        let page = self.page(block, (place, self.carried_q8(block, page)), mode, disturbed);
+        let page = self.page(block, (page, place), mode, disturbed);
         let (set, reading) =
             (tables.set_at(sequence.first()), Reading { tables, mode, page, lost: false, draw });
         if tables.drawn { reading.mean_q8(set) } else { reading.once_q8(set) }
@@ -420,7 +414,7 @@ impl Aging {
         let tables = self.tables();
         let (mode, place) = self.at(block, page);
         let disturbed = self.disturbed(block, place, mode, cycles);
-        let page = self.page(block, (place, self.carried_q8(block, page)), mode, disturbed);
+        let page = self.page(block, (page, place), mode, disturbed);
         let reading = Reading { tables, mode, page, lost: false, draw: 0 };
         // Rounded up, so that 4096 means "not more than ERC_MAX".
         let erc_q12 = (disturbed.erc << 12).div_ceil(disturbed.most);

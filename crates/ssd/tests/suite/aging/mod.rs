@@ -9,6 +9,7 @@ mod errors;
 mod fresh;
 mod lives;
 mod one_bit;
+mod part;
 mod reads;
 mod seen;
 mod sets;

@@ -41,6 +41,8 @@ fn what_is_shown_is_what_was_read() {
         "cycle to 0 with 1 day dwell",
         "disturb 0 reads of wordline 0",
         "retain 3 weeks at 85 C",
+        "retain 1 day of 12.5%-100%",
+        "retain 1 day of 0.5MiB-1TiB",
     ]) {
         let read = step(text);
         assert_eq!(read.to_string(), text);
@@ -48,8 +50,10 @@ fn what_is_shown_is_what_was_read() {
     }
     assert_eq!(step("  CYCLE  To 3_000 "), AgeStep::Cycle { to: 3_000, dwell: None, celsius: None });
     let month = Span { amount: 1.0, unit: TimeUnit::Months };
-    assert_eq!(step("retain 1 months"), AgeStep::Retain { time: month, celsius: None });
+    assert_eq!(step("retain 1 months"), AgeStep::Retain { time: month, celsius: None, of: None });
     assert_eq!(step("retain 1 month").to_string(), "retain 1 month");
+    assert_eq!(step("retain 1 month of 0-50 %"), step("retain 1 month of 0% - 50%"));
+    assert_eq!(step("retain 1 month of 0KiB-4gib").to_string(), "retain 1 month of 0-4GiB");
     assert_eq!(month.minutes(), 43_800.0);
 }
 
@@ -67,7 +71,17 @@ fn errors_say_what_was_found_and_what_is_allowed() {
         ("retain inf months", vec!["\"inf\""]),
         ("retain 12 months at 55", vec!["found the end, allowed: \"C\""]),
         ("retain 12 months at 55 K", vec!["found \"K\", allowed: \"C\""]),
-        ("retain 12 months at 55 C please", vec!["found \"please\", allowed: the end"]),
+        ("retain 12 months at 55 C please", vec!["found \"please\", allowed: \"of\" or the end"]),
+        ("retain 12 months of", vec!["found of \"\"", "0%-50% or 4GiB-8GiB"]),
+        ("retain 12 months of 50%", vec!["found of \"50%\""]),
+        ("retain 12 months of 0%-50", vec!["found of \"50\", without % or a unit of size"]),
+        ("retain 12 months of 1-50%", vec!["found of \"1\", without % or a unit of size"]),
+        ("retain 12 months of 50%-0%", vec!["of 50%-0%: it ends before it begins"]),
+        ("retain 12 months of 50%-50%", vec!["of 50%-50%: nothing"]),
+        ("retain 12 months of 50%-101%", vec!["\"101%\", beyond the drive's end at 100%"]),
+        ("retain 12 months of 10%-4GiB", vec!["of 10%-4GiB: a share and a size"]),
+        ("retain 12 months of 1GiB-4GB", vec!["found of \"4GB\"", "4GiB-8GiB"]),
+        ("retain 12 months of -1GiB-4GiB", vec!["found of \"1GiB-4GiB\""]),
         ("retain -1 months", vec!["a time of -1 months", "0 or more"]),
         ("retain 1 month at -300 C", vec!["-300 C", "absolute zero"]),
         ("retain 1 month at 301 C", vec!["301 C", "at most 300 C"]),
