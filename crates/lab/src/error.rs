@@ -1,5 +1,6 @@
 //! Why an experiment fails, and why a result could not be written or read.
 
+use crate::number::{count, digits};
 use crate::phase::Phase;
 use ssd::config::{ConfigErrors, shown};
 use ssd::{BrokenBound, Drive, PolicyFault, Reason};
@@ -170,6 +171,19 @@ pub enum PreconditionError {
         /// Blocks retired.
         retired: u32,
     },
+    /// So many blocks were retired that the drive took no more.
+    WornOut {
+        /// What was being done.
+        phase: Phase,
+        /// Bytes that the host has written until then: all that the drive took in its life.
+        written_bytes: u64,
+        /// Bytes that the host sees.
+        logical_bytes: u64,
+        /// Blocks retired.
+        retired: u32,
+        /// Blocks that there were.
+        blocks: u32,
+    },
 }
 
 impl fmt::Display for PreconditionError {
@@ -191,6 +205,20 @@ impl fmt::Display for PreconditionError {
                     write!(f, " ({retired} blocks retired)")?;
                 }
                 Ok(())
+            }
+            PreconditionError::WornOut { phase, written_bytes, logical_bytes, retired, blocks } => {
+                let (written, logical) = (*written_bytes as f64, *logical_bytes as f64);
+                write!(
+                    f,
+                    "the drive wore out while {}, before the run: {} of {} blocks were retired\n    lifetime: {} \
+                     TB written by the host, {} drive writes\n    allowed:  more cycles \
+                     (nand.reliability.endurance_cycles), or a shorter past (run.overwrite, as with --precondition times=1)",
+                    phase.name(),
+                    count(u64::from(*retired)),
+                    count(u64::from(*blocks)),
+                    digits(written / 1e12),
+                    digits(written / logical),
+                )
             }
         }
     }

@@ -20,7 +20,7 @@ pub(crate) use own::Own;
 pub use own::PIECES;
 use own::{Ageing, reason};
 use ssd::rng::Rng;
-use ssd::{Drive, DriveConfig, Pace};
+use ssd::{Drive, DriveConfig, Pace, Reason};
 use turnover::Turnover;
 
 /// Units written in order at once.
@@ -461,12 +461,23 @@ impl Work<'_> {
 
     fn no_room(&self, phase: Phase, written: u64, wanted: u64) -> Failure {
         let health = self.drive.health();
+        let retired = health.wear.retired;
+        if health.read_only == Some(Reason::WornOut) || health.read_only.is_none() && retired > 0 {
+            let unit_bytes = u64::from(self.drive.unit_bytes());
+            return Failure::Preconditioning(PreconditionError::WornOut {
+                phase,
+                written_bytes: self.drive.stats().ftl.host_units * unit_bytes,
+                logical_bytes: u64::from(self.drive.logical_units()) * unit_bytes,
+                retired,
+                blocks: health.wear.blocks + retired,
+            });
+        }
         Failure::Preconditioning(PreconditionError::NoRoom {
             phase,
             written,
             wanted,
             reason: health.read_only,
-            retired: health.wear.retired,
+            retired,
         })
     }
 

@@ -217,13 +217,25 @@ fn a_drive_that_wears_out_meanwhile_is_an_error_with_a_reason() {
     let error =
         try_run(&config, &generator(10, ""), &RunSpec { preconditioning: wanted, ..closed(1) }).unwrap_err();
     let text = error.to_string();
-    let Failure::Preconditioning(PreconditionError::NoRoom { phase, written, wanted, retired, .. }) =
-        error.failure
+    let Failure::Preconditioning(PreconditionError::WornOut {
+        phase,
+        written_bytes,
+        logical_bytes,
+        retired,
+        blocks,
+    }) = error.failure
     else {
         panic!("{text}")
     };
-    assert!(phase == Phase::Overwriting && written < wanted && retired > 0, "{text}");
-    assert!(text.contains("blocks retired") && error.result.is_none(), "{text}");
+    assert!(phase == Phase::Overwriting && retired > 0 && error.result.is_none(), "{text}");
+    assert_eq!((logical_bytes, blocks), (config.logical_bytes(), config.geometry.blocks() as u32), "{text}");
+    // It is filled once at least. Three erases of each block, and those that are written after them, are four times its
+    // flash.
+    let most = 4 * config.geometry.physical_bytes();
+    assert!((logical_bytes..=most).contains(&written_bytes), "{written_bytes} of {most}");
+    for told in ["wore out while overwriting", "drive writes", "nand.reliability.endurance_cycles"] {
+        assert!(text.contains(told) && !text.contains("full"), "{text}");
+    }
 }
 
 #[test]
