@@ -6,6 +6,7 @@ mod bad_trace;
 mod browser;
 mod cache;
 mod capture;
+mod cases;
 mod docs;
 mod explain;
 mod files;
