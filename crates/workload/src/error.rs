@@ -1,7 +1,7 @@
 //! What can be wrong with a workload, told with the place, what was found there and what is allowed.
 
 use crate::reader::{AddressUnit, TimeUnit};
-use crate::report::Assumed;
+use crate::report::{Assumed, grouped};
 use crate::select::LeftOut;
 use ssd::config::{escaped, shown, shown_up_to};
 use std::borrow::Cow;
@@ -83,6 +83,8 @@ pub enum Problem {
         lines: u64,
         /// Lines skipped as damaged.
         skipped: u64,
+        /// Lines that are as they should be and are no request: what they are, and how many.
+        passed_over: Vec<(&'static str, u64)>,
     },
     /// What is asked for of a trace leaves nothing of it.
     NothingSelected {
@@ -236,8 +238,8 @@ impl fmt::Display for WorkloadError {
             Problem::UnknownUnits { file, candidates, is_too_fast } => {
                 unknown_units(f, file, candidates, *is_too_fast)
             }
-            Problem::NoRequests { file, lines, skipped } => {
-                write!(f, "{file}: no request in this trace ({lines} lines, {skipped} skipped as damaged)")
+            Problem::NoRequests { file, lines, skipped, passed_over } => {
+                no_request(f, file, (*lines, *skipped), passed_over)
             }
             Problem::NothingSelected { file, asked, left_out, others } => {
                 let counts: Vec<String> =
@@ -275,6 +277,25 @@ impl fmt::Display for WorkloadError {
             }
         }
     }
+}
+
+/// What a trace has instead of requests, and how to take it for these.
+fn no_request(
+    f: &mut fmt::Formatter<'_>,
+    file: &str,
+    (lines, skipped): (u64, u64),
+    passed_over: &[(&str, u64)],
+) -> fmt::Result {
+    write!(f, "{file}: no request in this trace ({lines} lines, {skipped} skipped as damaged)")?;
+    for (number, (what, count)) in passed_over.iter().enumerate() {
+        write!(f, "{} {} {what}", if number == 0 { ":" } else { "," }, grouped(*count))?;
+    }
+    let flags = [("events Q", "queue"), ("events D", "issue"), ("events C", "complete")];
+    let is_there = |event: &str| passed_over.iter().any(|(what, _)| what.starts_with(event));
+    for (event, flag) in flags.into_iter().filter(|(event, _)| is_there(event)) {
+        write!(f, "; --event {flag} takes {event} for requests")?;
+    }
+    Ok(())
 }
 
 /// A trace of no format, or of several.

@@ -143,7 +143,9 @@ impl Places {
         }
         if lbas.is_empty() {
             let file = spec.histogram.display().to_string();
-            return Err(Problem::NoRequests { file, lines: number, skipped: 0 }.into());
+            return Err(
+                Problem::NoRequests { file, lines: number, skipped: 0, passed_over: Vec::new() }.into()
+            );
         }
         let weights: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         if spec.address == Placement::Compact {

@@ -318,7 +318,7 @@ impl SourceReport {
 }
 
 /// A count in full, in groups of three: `1,234,567`.
-fn grouped(count: u64) -> String {
+pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let first = digits.len() % 3;
     let groups =

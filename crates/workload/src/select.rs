@@ -263,10 +263,16 @@ impl Selected {
 
     /// The error of a trace of which nothing was asked for.
     pub(crate) fn nothing(&self, spec: &TraceSpec) -> WorkloadError {
-        let left_out = self.report().left_out;
+        let report = self.report();
+        let left_out = report.left_out;
         if left_out.is_empty() {
-            return Problem::NoRequests { file: spec.path.display().to_string(), lines: 0, skipped: 0 }
-                .into();
+            return Problem::NoRequests {
+                file: spec.path.display().to_string(),
+                lines: report.lines,
+                skipped: 0,
+                passed_over: report.passed_over,
+            }
+            .into();
         }
         let name = |id: &u32| match self.records.process(*id) {
             Some(name) => String::from_utf8_lossy(name).into_owned(),

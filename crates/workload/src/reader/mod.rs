@@ -443,7 +443,13 @@ pub(crate) fn check_name(format: &str) -> Result<(), WorkloadError> {
 fn recognise(files: &Files, options: &ReadOptions) -> Result<(&'static Entry, Fit), WorkloadError> {
     let head = files.head(Cut::Lines);
     if head.is_empty() {
-        return Err(Problem::NoRequests { file: files.file().to_string(), lines: 0, skipped: 0 }.into());
+        return Err(Problem::NoRequests {
+            file: files.file().to_string(),
+            lines: 0,
+            skipped: 0,
+            passed_over: Vec::new(),
+        }
+        .into());
     }
     let fits =
         FORMATS.iter().filter_map(|entry| Some((entry, (entry.fits)(&files.head(entry.cut), options)?)));

@@ -141,6 +141,7 @@ impl<F: Format> Reader<F> {
             file: self.files.file().to_string(),
             lines: self.state.report.lines,
             skipped: self.state.report.skipped_total(),
+            passed_over: self.state.report.passed_over.clone(),
         }
         .into())
     }

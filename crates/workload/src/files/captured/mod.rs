@@ -85,8 +85,8 @@ impl Kind for CaptureSpec {
     fn prepare(&self, _: &mut dyn FnMut(Progress)) -> Result<Box<dyn Ready>, WorkloadError> {
         let capture = Capture::open(&self.capture)?;
         if capture.events.is_empty() {
-            let (file, lines, skipped) = (self.capture.display().to_string(), 0, 0);
-            return Err(Problem::NoRequests { file, lines, skipped }.into());
+            let (file, passed_over) = (self.capture.display().to_string(), Vec::new());
+            return Err(Problem::NoRequests { file, lines: 0, skipped: 0, passed_over }.into());
         }
         Ok(Box::new(Looked::new(self.clone(), capture)))
     }

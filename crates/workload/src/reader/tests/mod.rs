@@ -254,6 +254,33 @@ fn devices_may_have_numbers_of_more_than_16_bits() {
     assert!(report.renumbered.is_empty(), "{:?}", report.renumbered);
 }
 
+/// Events that nobody asked for, calls that failed: a recording may have much and no request.
+#[test]
+fn recordings_without_requests_tell_what_they_have() {
+    let completed =
+        "# tracer: nop\n <idle>-0 [002] d.h1. 12.000610: block_rq_complete: 8,0 R () 2101248 + 8 [0]\n"
+            .to_owned()
+            + &" <idle>-0 [002] d.h1. 12.000710: block_rq_complete: 8,0 R () 2101256 + 8 [0]\n".repeat(1200);
+    let queued = ReadOptions { event: Event::Queued, ..ReadOptions::default() };
+    let said = |text: &str, format: &str, options: &ReadOptions| match run(text, format, options).2 {
+        Some(error) => error.to_string(),
+        None => panic!("was read: {text}"),
+    };
+    assert_eq!(
+        said(&completed, "ftrace", &queued),
+        "test: no request in this trace (1202 lines, 0 skipped as damaged): 1 comments, 1,201 events C (completed); \
+         --event complete takes events C for requests"
+    );
+    let calls = "12 0.000100 openat(AT_FDCWD, \"f\", O_RDONLY) = 3\n12 0.000200 pread64(3, \"\", 4096, 0) = -1 EIO (Input/output error)\n\
+                 12 0.000300 +++ exited with 0 +++\n";
+    let told = said(calls, "strace", &ReadOptions::default());
+    assert!(
+        told.contains("3 lines, 0 skipped as damaged): ") && told.contains("1 calls that failed"),
+        "{told}"
+    );
+    assert!(!told.contains("--event"), "{told}");
+}
+
 #[test]
 fn files_without_requests_are_errors() {
     let skip = ReadOptions { on_bad_line: OnBadLine::Skip, ..ReadOptions::default() };
