@@ -36,6 +36,8 @@ const QUEUED: &[&str] = &[
     "libblkio",
     "libzbc",
     "xnvme",
+    "spdk",
+    "spdk_bdev",
 ];
 /// The same to storage of another machine.
 const SERVER_SYNCHRONOUS: &[&str] = &["gfapi", "ime_psync", "ime_psyncv", "libhdfs", "http"];
@@ -45,6 +47,11 @@ const MAPPED: &[&str] = &["mmap", "libpmem", "pmemblk", "dev-dax"];
 
 pub(super) fn engine(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     let text = value.word()?;
+    // One from elsewhere, by its path.
+    if text.starts_with("external:") {
+        job.has_sync_engine = false;
+        return Ok(());
+    }
     if let Some((_, reason)) = REFUSED.iter().find(|(names, _)| names.contains(&text)) {
         let allowed = "an engine that reads and writes a drive, such as libaio or io_uring";
         return Err(Wrong::new(format!("found {text:?}: {reason}"), allowed));

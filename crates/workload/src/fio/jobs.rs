@@ -33,6 +33,68 @@ const PAGE_BYTES: u64 = 4096;
 /// Bytes of a file that are looked at to see whether it is a job file.
 const HEAD: u64 = 4096;
 
+/// A remark, with the jobs that it is made of.
+type JobRemark = (Kind, fn(&Job) -> bool, &'static str);
+
+/// What is remarked of jobs.
+const REMARKS: &[JobRemark] = &[
+    (Remark::note, |job| !job.direct, NO_CACHE),
+    (
+        Remark::note,
+        |job| job.is_rounded,
+        "sizes that are no multiples of 512 bytes are rounded up to pages of 4 KiB, which is what a page cache \
+         reads and writes",
+    ),
+    (
+        Remark::note,
+        |job| job.has_sync_engine && job.iodepth > 1,
+        "iodepth is used as given, although a synchronous engine would keep only one request in flight",
+    ),
+    (
+        Remark::note,
+        |job| job.way == Way::Server,
+        "an engine that asks a server for its data: here requests go straight to the drive, without a network",
+    ),
+    (
+        Remark::note,
+        |job| job.way == Way::Mapping,
+        "an engine that copies from and to mapped memory: here each of its requests is one of the drive's, or of \
+         the page cache's",
+    ),
+    (
+        Remark::note,
+        |job| job.writes_verify,
+        "commands that verify the medium are reads of the drive here, and counted as such",
+    ),
+    (
+        Remark::caution,
+        |job| job.size_rules.is_misread,
+        "a range behind bs is one size for fio, its last number: a range of sizes is bsrange",
+    ),
+    (
+        Remark::caution,
+        |job| job.time_based && job.runtime_ns == 0,
+        "time_based has no effect without runtime",
+    ),
+    (
+        Remark::note,
+        |job| job.uses_map() && job.work == Work::Mixed && job.sizes[0].min() != job.sizes[1].min(),
+        "reads and writes of different sizes share one random map, as in fio: some places come twice, \
+         and a pass ends early; norandommap=1 avoids this",
+    ),
+    (
+        Remark::note,
+        |job| {
+            matches!(
+                job.distribution,
+                Distribution::Zipf(..) | Distribution::Pareto(..) | Distribution::Normal(..)
+            )
+        },
+        "ranks are spread by fio's hash, which reaches all places only if their number is a power of \
+         two; of 20,000 it reaches 33.57 %",
+    ),
+];
+
 /// A job file that was read and understood.
 #[derive(Clone, Debug)]
 pub struct JobFile {
@@ -179,61 +241,13 @@ impl JobFile {
             let text = format!("ignored fio options: {}", ignored.join(", "));
             remarks.push(Remark::note(text));
         }
-        let mut remark = |kind: Kind, is_so: fn(&Job) -> bool, text: &str| {
+        for (kind, is_so, text) in REMARKS {
             let names: Vec<&str> =
                 self.jobs.iter().filter(|job| is_so(job)).map(|job| job.name.as_str()).collect();
             if !names.is_empty() {
                 remarks.push(kind(format!("{text} ({})", names.join(", "))));
             }
-        };
-        let (note, caution): (Kind, Kind) = (Remark::note, Remark::caution);
-        remark(note, |job| !job.direct, NO_CACHE);
-        remark(
-            note,
-            |job| job.is_rounded,
-            "sizes that are no multiples of 512 bytes are rounded up to pages of 4 KiB, which is what a page cache \
-             reads and writes",
-        );
-        remark(
-            note,
-            |job| job.has_sync_engine && job.iodepth > 1,
-            "iodepth is used as given, although a synchronous engine would keep only one request in flight",
-        );
-        remark(
-            note,
-            |job| job.way == Way::Server,
-            "an engine that asks a server for its data: here requests go straight to the drive, without a network",
-        );
-        remark(
-            note,
-            |job| job.way == Way::Mapping,
-            "an engine that copies from and to mapped memory: here each of its requests is one of the drive's, or of \
-             the page cache's",
-        );
-        remark(
-            note,
-            |job| job.writes_verify,
-            "commands that verify the medium are reads of the drive here, and counted as such",
-        );
-        let is_endless = |job: &Job| job.time_based && job.runtime_ns == 0;
-        remark(caution, is_endless, "time_based has no effect without runtime");
-        remark(
-            note,
-            |job| job.uses_map() && job.work == Work::Mixed && job.sizes[0].min() != job.sizes[1].min(),
-            "reads and writes of different sizes share one random map, as in fio: some places come twice, \
-             and a pass ends early; norandommap=1 avoids this",
-        );
-        remark(
-            note,
-            |job| {
-                matches!(
-                    job.distribution,
-                    Distribution::Zipf(..) | Distribution::Pareto(..) | Distribution::Normal(..)
-                )
-            },
-            "ranks are spread by fio's hash, which reaches all places only if their number is a power of \
-             two; of 20,000 it reaches 33.57 %",
-        );
+        }
         let devices = self.devices();
         if devices.len() > 1 {
             let text = format!("{ONE_DRIVE}, whose addresses they share: {}", devices.join(", "));

@@ -253,8 +253,11 @@ fn uses(
         let length = length / SECTOR_BYTES * SECTOR_BYTES;
         let least = job.used_sizes().map(Size::min).max().unwrap_or(0);
         if length < least {
-            let found = format!("{length} bytes of {file} for requests of {least} bytes");
-            return Err((Wrong::new(found, "room for one at least"), "size"));
+            let behind = if offset > 0 { format!(" behind an offset of {offset}") } else { String::new() };
+            let found = format!("{length} bytes of {file}{behind} for requests of {least} bytes");
+            let allowed =
+                if is_device { "room for one at least, or a larger drive" } else { "room for one at least" };
+            return Err((Wrong::new(found, allowed), "size"));
         }
         let end = offset.checked_add(length).filter(|end| *end <= SECTORS_MAX * SECTOR_BYTES);
         let end = end.ok_or_else(|| (Wrong::new("files beyond any drive", "less"), "size"))?;

@@ -45,6 +45,35 @@ pub(super) fn sync_range(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     Value { text: Some(number), kilo: value.kilo }.number(0).map(drop)
 }
 
+/// How contents would be checked.
+pub(super) fn check_method(_: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
+    const METHODS: &[&str] = &[
+        "0",
+        "none",
+        "null",
+        "md5",
+        "crc64",
+        "crc32",
+        "crc32c-intel",
+        "crc32c",
+        "crc16",
+        "crc7",
+        "sha1",
+        "sha256",
+        "sha512",
+        "sha3-224",
+        "sha3-256",
+        "sha3-384",
+        "sha3-512",
+        "xxhash",
+        "meta",
+        "pattern",
+        "pattern_hdr",
+    ];
+    let words: Vec<(&'static str, ())> = METHODS.iter().map(|method| (*method, ())).collect();
+    value.choice(&words)
+}
+
 /// Who ends with the first job that does.
 pub(super) fn exit_what(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     put(&mut job.others.exits_run, value.choice(&[("group", false), ("stonewall", false), ("all", true)]))
@@ -191,12 +220,17 @@ pub(super) fn pattern(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// Sizes. Of a range, which belongs behind `bsrange`, fio takes the last number for all.
 pub(super) fn block_size(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
-    if let Some(text) = value.text.filter(|text| text.contains(['-', ':', '/'])) {
-        let found = format!("found {text:?}: fio would take the last number of the range for all sizes");
-        return Err(Wrong::new(found, "one size, or bsrange=, or bssplit="));
+    let text = value.word()?;
+    if text.contains('/') || (text.contains(['-', ':']) && text.contains(',')) {
+        let found = format!("found {text:?}: fio would take the last size, or the first, for all");
+        return Err(Wrong::new(found, "sizes, or bsrange=, or bssplit="));
     }
-    value.by_direction(&mut job.sizes, |size| size.number(1).map(Size::Fixed))
+    let last = text.rsplit(['-', ':']).next();
+    job.size_rules.is_misread = last != Some(text);
+    Value { text: last, kilo: value.kilo }
+        .by_direction(&mut job.sizes, |size| size.number(1).map(Size::Fixed))
 }
 
 pub(super) fn size_range(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {

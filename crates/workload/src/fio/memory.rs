@@ -5,6 +5,7 @@ use super::layout::Worker;
 use super::map::Map;
 use super::parse::Wrong;
 use super::read_back::ReadBack;
+use super::settings::{Checks, Job};
 use crate::error::WorkloadError;
 use crate::record::SECTOR_BYTES;
 
@@ -19,7 +20,7 @@ impl JobFile {
             let job = &self.jobs[worker.job];
             let blocks = |sectors: u64| sectors * SECTOR_BYTES / job.least_size();
             if job.reads_back {
-                bytes = bytes.saturating_add(ReadBack::memory_bytes(worker.size / job.least_size()));
+                bytes = bytes.saturating_add(ReadBack::memory_bytes(unread(job, worker.size)));
                 if bytes > MAP_BYTES_MAX {
                     let found = format!("more than {} MiB for what is read back", MAP_BYTES_MAX >> 20);
                     let allowed = "less to write, larger requests, or do_verify=0";
@@ -39,4 +40,12 @@ impl JobFile {
         }
         Ok(())
     }
+}
+
+/// Writes of a pass of so many bytes that may be unread at a time: all, unless as many are read as are written.
+fn unread(job: &Job, bytes: u64) -> u64 {
+    let all = bytes / job.least_size();
+    let Checks { every, batch } = job.checks;
+    let keeps_up = every > 0 && (batch == 0 || batch >= every);
+    if keeps_up { all.min(every.saturating_add(job.iodepth)) } else { all }
 }

@@ -262,14 +262,43 @@ impl Reader<'_> {
         self.file(&path, Some(place))
     }
 
+    /// Puts in what fio asks the machine for, and reckons what is made of it (`10*$mb_memory`): a machine of its own a
+    /// simulated drive has none of, so the environment says it. `None` if nothing is asked for.
+    fn of_machine(&self, value: &str) -> Result<Option<String>, Wrong> {
+        let mut text = value.to_owned();
+        for word in ["pagesize", "mb_memory", "ncpus"] {
+            let name = format!("${word}");
+            if !text.contains(&name) {
+                continue;
+            }
+            let number = self.world.variable(word).and_then(|number| number.to_str()?.parse::<u64>().ok());
+            let number = number.ok_or_else(|| {
+                let found = format!("{name}, which differs from machine to machine");
+                Wrong::new(
+                    found,
+                    format!("a number, or a variable that says it: {word}=... wordline run ..."),
+                )
+            })?;
+            text = text.replace(&name, &number.to_string());
+        }
+        if text == value || !text.contains(['*', '/']) {
+            return Ok((text != value).then_some(text));
+        }
+        let wrong = || Wrong::new(format!("found {value:?}"), "whole numbers with * and / between them");
+        let (mut reckoned, mut by) = (1u64, '*');
+        for part in text.split_inclusive(['*', '/']) {
+            let number = part.trim_end_matches(['*', '/']).trim().parse().map_err(|_| wrong())?;
+            let next = if by == '*' { reckoned.checked_mul(number) } else { reckoned.checked_div(number) };
+            reckoned = next.ok_or_else(wrong)?;
+            by = part.chars().next_back().unwrap_or('*');
+        }
+        Ok(Some(reckoned.to_string()))
+    }
+
     /// Puts in the variables of a value. One that does not exist is empty, as in fio; the last of these is named.
     fn expand(&self, value: &str) -> Result<(String, Option<String>), Wrong> {
-        for word in ["$pagesize", "$mb_memory", "$ncpus"] {
-            if value.contains(word) {
-                let found = format!("{word}, which differs from machine to machine");
-                return Err(Wrong::new(found, "a number, or a variable of the environment as ${NAME}"));
-            }
-        }
+        let of_machine = self.of_machine(value)?;
+        let value = of_machine.as_deref().unwrap_or(value);
         let (mut out, mut lacks) = (String::new(), None);
         let mut rest = value;
         while let Some((before, after)) = rest.split_once("${") {

@@ -225,6 +225,8 @@ pub(crate) struct SizeRules {
     pub by_order: bool,
     /// Sizes of a range are any number of sectors.
     pub is_any: bool,
+    /// A range stands where fio reads one size.
+    pub is_misread: bool,
 }
 
 /// Priorities of requests.

@@ -487,7 +487,7 @@ pub(super) static OPTIONS: &[JobOption] = &[
         &["verify"],
         "what a pass wrote is read back after it, and after a flush of each file: with a random map in the \
          order written, else by place; contents are not checked. Not with trims",
-        |_, value| value.word().map(drop),
+        check_method,
     ),
     exact(&["do_verify"], "0: nothing is read back after a pass", |_, value| value.switch().map(drop)),
     refused(&["verify_only"], "there are no contents", off),
@@ -499,10 +499,13 @@ pub(super) static OPTIONS: &[JobOption] = &[
     exact(&["verify_backlog_batch"], "so much of it at a time; all by default", |job, value| {
         put(&mut job.checks.batch, value.number(0))
     }),
+    exact(&["experimental_verify"], "refused with verify; without it it does nothing", |_, value| {
+        value.switch().map(drop)
+    }),
     exact(
-        &["experimental_verify", "trim_percentage", "trim_backlog"],
+        &["trim_percentage", "trim_backlog"],
         "refused with verify; without it they do nothing",
-        |_, _| Ok(()),
+        |_, value| value.number(0).map(drop),
     ),
     nothing(&["verify_state_load", "verify_state_save"], "see verify"),
     nothing(&["trim_verify_zero", "trim_backlog_batch"], "see verify"),

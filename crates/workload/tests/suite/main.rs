@@ -3,6 +3,7 @@
 mod captures;
 mod compose;
 mod fio;
+mod fio_options;
 mod generators;
 mod histogram;
 mod miss_ratio;

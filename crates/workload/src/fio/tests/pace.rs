@@ -255,6 +255,14 @@ fn what_was_written_is_read_back_among_the_writes() {
     let deep = order("rw=write\nsize=64k\nverify_backlog=2\niodepth=4\nioengine=libaio");
     let place = |what: &str| deep.split(' ').position(|name| name == what).unwrap();
     assert!((0..16).all(|block| place(&format!("w{block}")) < place(&format!("r{block}"))), "{deep}");
+    // What is read as fast as it is written takes no memory for all of it.
+    load("[a]\nsize=64t\nbs=64k\nrw=write\nverify=md5\nverify_backlog=64\n")
+        .unwrap()
+        .open(1 << 40, 1)
+        .unwrap();
+    let text = "[a]\nsize=64t\nbs=64k\nrw=write\nverify=md5\nverify_backlog=64\nverify_backlog_batch=8\n";
+    let error = load(text).unwrap().open(1 << 40, 1).err().unwrap().to_string();
+    assert!(error.contains("verify: more than 1024 MiB for what is read back"), "{error}");
     // A job that ends by time reads among its writes as well.
     let timed = order("rw=write\nsize=32k\nverify_backlog=2\ntime_based\nruntime=20ms");
     assert!(timed.starts_with("w0 w1 r0 r1 w2 w3") && timed.split(' ').count() > 15, "{timed}");

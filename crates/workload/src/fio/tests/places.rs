@@ -105,4 +105,5 @@ fn engines_that_ask_others_are_told() {
     );
     assert!(told("libpmem").contains("mapped memory") && told("mmap").contains("mapped memory"));
     assert!(!told("libaio").contains("engine that") && !told("cpp_null").contains("engine that"));
+    assert!(!told("external:/usr/lib/spdk_nvme.so").contains("engine that"));
 }

@@ -63,6 +63,44 @@ fn odd_sizes_are_whole_pages_behind_a_page_cache() {
     assert!(remarks.iter().any(|text| text.contains("rounded up to pages of 4 KiB")), "{remarks:?}");
 }
 
+/// As fio 3.33 does, of whose requests all have the last size.
+#[test]
+fn a_range_where_one_size_belongs_is_its_last_number() {
+    for (text, bytes) in [("4k-16k", 16_384), ("16k-4k", 4_096), ("4k:8k", 8_192)] {
+        let file = load(&format!("[a]\nsize=1m\nbs={text}\n")).unwrap();
+        assert_eq!(file.jobs[0].sizes, [const { Size::Fixed(0) }; 3].map(|_| Size::Fixed(bytes)), "{text}");
+        let told =
+            file.remarks().iter().find(|remark| remark.text.starts_with("a range behind bs is one size"));
+        assert!(told.is_some_and(|remark| remark.matters), "{text}");
+    }
+}
+
+/// fio asks the machine, and reckons with bc; here the environment is asked.
+#[test]
+fn what_fio_asks_the_machine_for_is_a_variable() {
+    let load = |size: &str| {
+        let text = format!("[a]\nsize={size}\n");
+        JobFile::load_from(
+            Path::new("a.fio"),
+            &[],
+            &Made(&[("a.fio", &text), ("$mb_memory", "64"), ("$pagesize", "4096")]),
+        )
+    };
+    let size = |text: &str| load(text).unwrap().jobs[0].size;
+    assert_eq!(size("16*$pagesize"), Some(Amount::Bytes(16 * 4096)));
+    assert_eq!(size("3*1048576*$mb_memory/8"), Some(Amount::Bytes(24 << 20)));
+    assert_eq!(size("$pagesize"), Some(Amount::Bytes(4096)));
+    for (text, said) in [
+        ("2*$ncpus", "$ncpus, which differs from machine to machine"),
+        ("$pagesize/0", "found \"$pagesize/0\", allowed: whole numbers with * and /"),
+        ("$pagesize*x", "found \"$pagesize*x\""),
+        ("$mb_memory*99999999999999999999", "whole numbers"),
+    ] {
+        let error = load(text).unwrap_err().to_string();
+        assert!(error.contains("a.fio:2: size: ") && error.contains(said), "{text}: {error}");
+    }
+}
+
 /// One drive serves them all: nobody is to take the result for one of several.
 #[test]
 fn devices_that_share_a_drive_are_told() {
