@@ -203,7 +203,7 @@ pub(super) struct DrivenInTurn {
     depth: u64,
     requests_at_most: Option<u64>,
     warm_up_ns: Option<u64>,
-    /// What jobs remark when they are opened.
+    /// What jobs remark when they are opened, and when their phase has ended.
     notes: Vec<Vec<Remark>>,
     /// The phase that runs, its first lane, and when it began.
     at: usize,
@@ -266,6 +266,10 @@ impl DrivenInTurn {
         for lane in 0..lanes {
             self.lanes[(self.first_lane + lane) as usize].times =
                 later(self.running.times(lane), self.start_ns);
+        }
+        // Why jobs ended is known now.
+        if self.members[self.at].is_driven() {
+            self.notes.push(self.running.report().notes);
         }
         self.first_lane += lanes;
         self.at += 1;

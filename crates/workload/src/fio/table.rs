@@ -298,6 +298,29 @@ pub(super) static OPTIONS: &[JobOption] = &[
         &["xnvme_be", "xnvme_async", "xnvme_sync", "xnvme_admin", "xnvme_dev_nsid", "xnvme_iovec"],
         "how an engine finds its device",
     ),
+    nothing(
+        &[
+            "spdk_conf",
+            "spdk_json_conf",
+            "spdk_mem",
+            "spdk_single_seg",
+            "spdk_rpc_listen_addr",
+            "env_context",
+        ],
+        "how an engine finds its device",
+    ),
+    nothing(
+        &["mem_size_mb", "shm_id", "enable_sgl", "sge_size", "disable_pcie_sgl_merge", "bit_bucket_data_len"],
+        "memory of the host",
+    ),
+    nothing(
+        &["enable_vmd", "hostnqn", "digest_enable", "print_qid_mappings"],
+        "how an engine finds its device",
+    ),
+    nothing(
+        &["pi_act", "pi_chk", "apptag", "apptag_mask", "md_per_io_size"],
+        "protection of contents, of which there are none",
+    ),
     nothing(&["cuda_io", "gpu_dev_id", "gpu_dev_ids", "rocm_io"], "where the host keeps data"),
     nothing(
         &["volume", "brick", "single-instance", "pool", "cont", "chunk_size", "object_class", "svcl", "conf"],

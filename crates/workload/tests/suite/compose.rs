@@ -274,3 +274,24 @@ fn jobs_of_phases_stay_in_their_place_and_carry_its_hints() {
     assert_eq!((sent(&played[..30]), played.len()), (sent(&driven[..30]), 433));
     std::fs::remove_file(&path).unwrap();
 }
+
+/// What ended a job of an earlier phase is told with its phase.
+#[test]
+fn jobs_that_a_limit_ends_are_told_with_their_phase() {
+    let path = std::env::temp_dir().join(format!("wordline-phases-limit-{}.fio", std::process::id()));
+    std::fs::write(&path, "[a]\ndirect=1\nsize=1m\nrw=read\nmax_latency=5us\n").unwrap();
+    let text = format!(
+        "[[phases]]\njobs = {:?}\n[[phases]]\npattern = 'sequential'\ncount = 3\n",
+        path.display().to_string()
+    );
+    let prepared = Spec::parse(&text).unwrap().prepare().unwrap();
+    let mut played = Played::new(prepared.driven(1 << 20).unwrap().unwrap(), 10_000);
+    let count = std::iter::from_fn(|| played.next_of_lane().unwrap()).count();
+    assert_eq!(count, 1 + 3, "the first request of the job takes 10 us");
+    let told = played.report().remarks().join("; ");
+    assert!(
+        told.contains("phases[0]: job a ended at 0.000 s: a read took 10 us, max_latency is 5 us"),
+        "{told}"
+    );
+    std::fs::remove_file(&path).unwrap();
+}
