@@ -1,6 +1,6 @@
 //! Why an experiment fails, and why a result could not be written or read.
 
-use crate::number::{count, digits};
+use crate::number::{bytes, digits, of_things};
 use crate::phase::Phase;
 use ssd::config::{ConfigErrors, shown};
 use ssd::{BrokenBound, Drive, PolicyFault, Reason};
@@ -181,8 +181,6 @@ pub enum PreconditionError {
         logical_bytes: u64,
         /// Blocks retired.
         retired: u32,
-        /// Blocks that there were.
-        blocks: u32,
     },
 }
 
@@ -206,17 +204,16 @@ impl fmt::Display for PreconditionError {
                 }
                 Ok(())
             }
-            PreconditionError::WornOut { phase, written_bytes, logical_bytes, retired, blocks } => {
+            PreconditionError::WornOut { phase, written_bytes, logical_bytes, retired } => {
                 let (written, logical) = (*written_bytes as f64, *logical_bytes as f64);
                 write!(
                     f,
-                    "the drive wore out while {}, before the run: {} of {} blocks were retired\n    lifetime: {} \
-                     TB written by the host, {} drive writes\n    allowed:  more cycles \
-                     (nand.reliability.endurance_cycles), or a shorter past (run.overwrite, as with --precondition times=1)",
+                    "the drive wore out while {}, before the run: {} were retired\n    lifetime: {} written by the \
+                     host, {} drive writes\n    allowed:  more cycles (nand.reliability.endurance_cycles), or a \
+                     shorter past (run.overwrite, as with --precondition times=1)",
                     phase.name(),
-                    count(u64::from(*retired)),
-                    count(u64::from(*blocks)),
-                    digits(written / 1e12),
+                    of_things(u64::from(*retired), "block"),
+                    bytes(written),
                     digits(written / logical),
                 )
             }

@@ -469,7 +469,6 @@ impl Work<'_> {
                 written_bytes: self.drive.stats().ftl.host_units * unit_bytes,
                 logical_bytes: u64::from(self.drive.logical_units()) * unit_bytes,
                 retired,
-                blocks: health.wear.blocks + retired,
             });
         }
         Failure::Preconditioning(PreconditionError::NoRoom {
