@@ -120,7 +120,7 @@ const FILES: &[Mistake] = &[
         "two engines, one not simulated",
         &["run", "engines.fio"],
         2,
-        &["engines.fio:6: ioengine", "\"mmap\"", "not simulated"],
+        &["engines.fio:6: ioengine", "\"filecreate\"", "the file system's own"],
     ),
 ];
 
@@ -259,7 +259,7 @@ fn place(name: &str) -> PathBuf {
     put("few.csv", "time,op,lba\n1,R,5\n");
     put("t.xlsx", "PK\u{3}\u{4}abcdef");
     put("near.fio", "[a]\nrw=randred\nsize=1g\n");
-    put("engines.fio", "[global]\nioengine=libaio\nsize=1g\n[a]\nrw=randread\nioengine=mmap\n");
+    put("engines.fio", "[global]\nioengine=libaio\nsize=1g\n[a]\nrw=randread\nioengine=filecreate\n");
     put("sweep.toml", "[grid]\ndrive.seed = [1, 2]\n[workload]\npattern = \"uniform\"\n");
     put("drive.toml", "preset = \"tlc\"\n[workload]\npattern = \"uniform\"\n");
     put("other.toml", "[ftl.gc_victim]\npolicy = \"greedy\"\nd = 3\n");
