@@ -260,11 +260,11 @@ pub(super) fn distribution(job: &mut Job, value: Value<'_>) -> Result<(), Wrong>
         let number = text.parse().ok().filter(|number: &f64| number.is_finite() && is_good(*number));
         number.ok_or_else(|| Wrong::new(format!("found {text:?} after {word}"), what))
     };
-    let curve = |first: Option<f64>, what: &str, is_good: fn(f64) -> bool| {
+    let curve = |first: f64, what: &str, is_good: fn(f64) -> bool| {
         let mut items = rest.unwrap_or_default().split(':');
         let first = match items.next().filter(|text| !text.is_empty()) {
             Some(text) => number(text, what, is_good)?,
-            None => first.ok_or_else(|| Wrong::new(format!("found {text:?}"), what))?,
+            None => first,
         };
         let centre =
             items.next().map(|text| number(text, "a centre from 0 to 1", |x| (0.0..=1.0).contains(&x)));
@@ -281,19 +281,17 @@ pub(super) fn distribution(job: &mut Job, value: Value<'_>) -> Result<(), Wrong>
         "random" => Distribution::Random,
         "zipf" => {
             let (theta, centre) =
-                curve(Some(1.1), "an exponent above 0 other than 1, such as zipf:1.1", |x| {
-                    x > 0.0 && x != 1.0
-                })?;
+                curve(1.1, "an exponent above 0 other than 1, such as zipf:1.1", |x| x > 0.0 && x != 1.0)?;
             Distribution::Zipf(theta, centre)
         }
         "pareto" => {
             let (h, centre) =
-                curve(Some(0.2), "a power above 0 and below 1, such as pareto:0.2", |x| x > 0.0 && x < 1.0)?;
+                curve(0.2, "a power above 0 and below 1, such as pareto:0.2", |x| x > 0.0 && x < 1.0)?;
             Distribution::Pareto(h, centre)
         }
         "normal" | "gauss" => {
             let (deviation, centre) =
-                curve(None, "a deviation from 0 to below 100, such as normal:20", |x| {
+                curve(0.0, "a deviation from 0 to below 100, such as normal:20", |x| {
                     (0.0..100.0).contains(&x)
                 })?;
             Distribution::Normal(deviation, centre)

@@ -37,6 +37,7 @@ fn what_fio_takes_is_taken() {
         Distribution::Zoned(vec![(60.0, 40.0), (20.0, 40.0), (20.0, 20.0)])
     );
     assert!(with("rw=randread\nrandom_distribution=zoned:60/100:40/").is_err(), "no room is left");
+    assert_eq!(zones("normal"), Distribution::Normal(0.0, None));
     assert_eq!(with("offset=0%").unwrap().offset, Amount::Percent(0));
     assert_eq!(with("name= x").unwrap().name, "x");
     // A blank would change the number: fio reads 4.
