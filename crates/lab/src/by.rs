@@ -141,13 +141,13 @@ mod tests {
         let text = serde_json::to_string(&by).unwrap();
         assert_eq!(
             text,
-            r#"{"host":0,"merge":1,"cleaning":2,"wear_leveling":3,"bad_block":4,"read_reclaim":5,"replication":6,"promote":7,"destage":8,"age_check":9,"sanitize":10,"refresh":11,"parity":12}"#
+            r#"{"host":0,"merge":1,"cleaning":2,"wear_leveling":3,"bad_block":4,"read_reclaim":5,"replication":6,"promote":7,"destage":8,"age_check":9,"sanitize":10,"refresh":11,"parity":12,"read_ahead":13}"#
         );
         assert_eq!(serde_json::from_str::<By<Cause, u64>>(&text).unwrap(), by);
         let error = serde_json::from_str::<By<Cause, u64>>(r#"{"host":0}"#).unwrap_err();
         assert!(error.to_string().contains("missing field `merge`"), "{error}");
         assert_eq!(by[Cause::Cleaning], 2);
-        assert_eq!(by.sum(), 78);
+        assert_eq!(by.sum(), 91);
     }
 
     #[test]

@@ -226,6 +226,9 @@ impl BufferWork {
             unmapped_read_share: None,
             stalls: counts.buffer_stalls,
             overwrites: counts.buffer_overwrites,
+            read_ahead_units: counts.read_ahead,
+            read_ahead_awaited: counts.read_ahead_awaited,
+            read_ahead_hits: counts.read_ahead_hits,
         };
         work.unmapped_read_share = ratio(work.unmapped_reads as f64, work.units_read() as f64);
         work

@@ -455,9 +455,9 @@ impl State {
                     self.on_read(id);
                     return false;
                 }
-                Cause::Merge => {
+                Cause::Merge | Cause::ReadAhead => {
                     let (host, mut below) = self.split();
-                    host.on_merged(id, tag, &mut below);
+                    host.on_own_read(cause, id, tag, &mut below);
                     return false;
                 }
                 _ => {}

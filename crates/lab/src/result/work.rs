@@ -204,6 +204,15 @@ pub struct BufferWork {
     pub stalls: u64,
     /// Units overwritten in DRAM before they went to flash.
     pub overwrites: u64,
+    /// Units read ahead of sequential reads (`host.read_ahead`), whether anybody asked for them or not.
+    #[serde(default)]
+    pub read_ahead_units: u64,
+    /// Of these, units that a read asked for while they were under way, and waited for.
+    #[serde(default)]
+    pub read_ahead_awaited: u64,
+    /// Of these, units that a read found in DRAM; the rest was read in vain, or nobody has asked for it yet.
+    #[serde(default)]
+    pub read_ahead_hits: u64,
 }
 
 impl BufferWork {

@@ -132,6 +132,7 @@ techniques! { drive_config! {
         queues = "host.queues";
         link = "host.link";
         firmware = "host.firmware";
+        read_ahead = "host.read_ahead";
         buffer: host::buffer::Config, "What stays in DRAM." = "host.buffer";
         hotness: host::hotness::Config, "How data is classified as it leaves DRAM." = "host.hotness";
     }

@@ -108,6 +108,11 @@ impl DriveConfig {
             let allowed = format!("{key} = \"{none}\", or ftl.mapping.unit = \"page\"");
             conflicts.add(&[key, UNIT], found, &allowed);
         }
+        if self.read_ahead.size_kib > 0 {
+            let found = format!("units of {pages} pages, of which none is read ahead");
+            let key = "host.read_ahead.size_kib";
+            conflicts.add(&[key, UNIT], found, &format!("{key} = 0, or ftl.mapping.unit = \"page\""));
+        }
     }
 
     /// Tells that units do not make up a row, and what decides how large that is.

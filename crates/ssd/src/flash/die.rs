@@ -212,7 +212,7 @@ impl Precedence {
     pub fn line_of(&self, op: &Op) -> u8 {
         if !op.kind.reads() {
             OTHERS as u8
-        } else if op.cause.is_for_host() {
+        } else if op.cause.is_awaited() {
             self.host[op.priority as usize]
         } else if op.critical {
             OTHERS as u8

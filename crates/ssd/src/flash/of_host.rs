@@ -14,6 +14,8 @@ pub(crate) enum HostWork {
     Rest,
     /// Reads for a command.
     Read,
+    /// Reads before a command asks; then for one.
+    ReadAhead,
     /// Nothing that the host asks for.
     Other,
 }
@@ -90,6 +92,7 @@ impl<'a> OfHost<'a> {
                 (OpKind::Program, Cause::Host | Cause::Promote) => HostWork::Program,
                 (OpKind::Read, Cause::Merge) => HostWork::Rest,
                 (OpKind::Read, Cause::Host) => HostWork::Read,
+                (OpKind::Read, Cause::ReadAhead) => HostWork::ReadAhead,
                 _ => HostWork::Other,
             };
             HostOp { id, work, tag: op.tag, units: self.pool.units(id) }

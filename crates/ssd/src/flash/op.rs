@@ -105,6 +105,8 @@ techniques! { causes! {
         Sanitize(10) "sanitize",
         /// Parity across dies is written beside data (`ftl.parity_percent`).
         Parity(12) "parity",
+        /// What a sequential stream will ask for next is read before (`host.read_ahead`).
+        ReadAhead(13) "read_ahead",
     }
 } }
 
@@ -150,8 +152,17 @@ impl Cause {
     /// Whether an operation of this cause serves the host or its DRAM, and is no move: programs take data from slots.
     #[inline]
     pub const fn is_for_host(self) -> bool {
-        const ALL: u32 = 1 << Cause::Host as u32 | 1 << Cause::Merge as u32 | 1 << Cause::Promote as u32;
+        const ALL: u32 = Cause::AWAITED | 1 << Cause::ReadAhead as u32;
         ALL >> self as u32 & 1 == 1
+    }
+
+    /// Causes of what the host or its DRAM waits for.
+    const AWAITED: u32 = 1 << Cause::Host as u32 | 1 << Cause::Merge as u32 | 1 << Cause::Promote as u32;
+
+    /// Whether the host or its DRAM waits for an operation of this cause.
+    #[inline]
+    pub const fn is_awaited(self) -> bool {
+        Self::AWAITED >> self as u32 & 1 == 1
     }
 }
 
@@ -454,6 +465,14 @@ impl OpPool {
         let op = &mut self.ops[id.index()];
         self.units[id.index() * self.stride + op.units as usize] = unit;
         op.units += 1;
+    }
+
+    /// Has a read bring granules of a unit that it carries from that place; false if it carries it from another.
+    pub fn want(&mut self, id: OpId, lpn: u32, source: u32, mask: u64) -> bool {
+        let (first, units) = (id.index() * self.stride, usize::from(self.ops[id.index()].units));
+        let mut units = self.units[first..first + units].iter_mut();
+        let found = units.find(|unit| (unit.lpn, unit.source) == (lpn, source));
+        found.map(|unit| *unit = unit.with_mask(mask)).is_some()
     }
 
     /// Gives an operation back.

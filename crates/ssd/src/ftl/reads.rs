@@ -92,6 +92,52 @@ impl Ftl {
         Found::Issued(1)
     }
 
+    /// Reads a unit that nobody has asked for yet, with the last read if that is of the same page; only so if it must
+    /// `join`. What it lies in, or nothing if it lies nowhere.
+    pub fn read_ahead(
+        &mut self,
+        flash: &mut Flash,
+        (lpn, bytes): (Lpn, u32),
+        last: &mut LastRead,
+        must_join: bool,
+    ) -> Option<(OpId, Found)> {
+        let media = &mut self.moves.media;
+        let at = media.tables.place_to_read(lpn);
+        if !at.is_some() {
+            return None;
+        }
+        // Nobody wants a granule of it yet.
+        let wanted = UnitRef::new(lpn.0, at.0).with_mask(0);
+        if last.op.is_some() && media.tables.layout.share_read(last.at, at) {
+            media.reclaim.note_unit(lpn);
+            flash.pool.extend(last.op, wanted);
+            flash.pool.get_mut(last.op).bytes += bytes;
+            return Some((last.op, Found::Joined));
+        }
+        if must_join {
+            return None;
+        }
+        let op = self.issue_read(flash, Cause::ReadAhead, bytes, (NONE, Priority::Medium), wanted);
+        *last = LastRead { op, at };
+        Some((op, Found::Issued(1)))
+    }
+
+    /// A command waits for granules of a unit that is being read ahead: false if that is no longer where it is.
+    pub fn join_read_ahead(
+        &mut self,
+        flash: &mut Flash,
+        id: OpId,
+        (lpn, mask): (Lpn, u64),
+        tag: u32,
+    ) -> bool {
+        let at = self.moves.media.tables.place_to_read(lpn);
+        let joined = flash.pool.want(id, lpn.0, at.0, mask);
+        if joined {
+            flash.pool.get_mut(id).tag = tag;
+        }
+        joined
+    }
+
     /// Whether it is to be told what the host reads ([`Ftl::note_host_read`]).
     pub fn counts_host_reads(&self) -> bool {
         self.moves.page_classes.counts_reads()
@@ -194,11 +240,14 @@ impl Ftl {
         for (place, brought) in (0..count).zip(brought) {
             let unit = flash.pool.units(id)[place];
             let (lpn, at, mask) = (Lpn(unit.lpn), Pun(unit.source), unit.mask());
-            let end = if !at.is_some() {
+            // Of what was read ahead, some units nobody has asked for.
+            let end = if !at.is_some() || mask == 0 && op.outcome != Outcome::Pass {
                 End::Again
             } else if op.outcome == Outcome::Pass {
                 let from = Source::Flash(at);
-                media.effects.push(Effect::Read { tag, lpn, from, mask });
+                if mask != 0 {
+                    media.effects.push(Effect::Read { tag, lpn, from, mask });
+                }
                 End::Read {
                     from,
                     current: media.tables.map.lookup(lpn) == at || media.tables.replicas.get(lpn) == at,

@@ -225,7 +225,8 @@ impl Commands {
         let others =
             [c.failed, c.uncorrectable, c.read_bytes, c.written_bytes, c.buffer_hits, c.buffer_misses];
         let more = [c.unmapped_reads, c.buffer_stalls, c.buffer_overwrites];
-        let mut counts = c.commands.into_iter().chain(others).chain(more).chain(c.hotness);
+        let ahead = [c.read_ahead, c.read_ahead_awaited, c.read_ahead_hits];
+        let mut counts = c.commands.into_iter().chain(others).chain(more).chain(ahead).chain(c.hotness);
         ensure(counts.all(|count| count < MOST), "counts of commands")?;
         self.table.restored(&fresh.table, queues, now)?;
         keep_line(&mut self.completed, &fresh.completed);

@@ -20,6 +20,12 @@ counters! {
         buffer_hits: u64, "units", in "buffer.hits";
         /// Mapping units read at least in part from flash.
         buffer_misses: u64, "units", in "buffer.misses";
+        /// Mapping units read ahead (`host.read_ahead`), whether anybody asks for them or not.
+        read_ahead: u64, "units", in "buffer.read_ahead_units";
+        /// Of these, those that a command asked for while they were under way.
+        read_ahead_awaited: u64, "units", in "buffer.read_ahead_awaited";
+        /// Of these, those that a command found in DRAM; the rest was read in vain, or is still there.
+        read_ahead_hits: u64, "units", in "buffer.read_ahead_hits";
         /// Mapping units read that were never written, or were trimmed.
         unmapped_reads: u64, "units", in "buffer.unmapped_reads";
         /// Writes that had to wait for a slot of the buffer.

@@ -3,6 +3,7 @@
 //! Knows no physical page beyond passing on what the translation layer answers. A command passes: submission queue,
 //! link latency, fetch (round robin over the queues, one at a time), data or flash work, link, completion.
 
+mod ahead;
 pub mod buffer;
 mod check;
 mod command;
@@ -27,6 +28,7 @@ mod writes;
 use crate::events::{EventKind, EventQueue};
 use crate::flash::Flash;
 use crate::flash::holders::Told;
+use crate::flash::op::Cause;
 use crate::ftl::Ftl;
 use crate::ftl::Programmed;
 use crate::ftl::stream::{Needs, Streams};
@@ -36,6 +38,7 @@ use crate::sections::Sections;
 use crate::signals::{Command, Completion, OpCode, Part, Priority, Reason, Status};
 use crate::units::SimTime;
 use crate::units::{CommandId, Lba, Lpn, OpId};
+use ahead::Ahead;
 use commands::Commands;
 pub use counts::HostCounts;
 use firmware::Firmware;
@@ -112,7 +115,7 @@ impl Host {
             queues: Queues::new(cfg),
             commands: Commands::new(cfg),
             slots: Slots::new(cfg, policies, needs, streams),
-            reads: Reads::NONE,
+            reads: Reads { ahead: Ahead::of(cfg), ..Reads::NONE },
             writes: Writes::NONE,
             programs: Programs::new(cfg),
             firmware: Firmware::new(&cfg.firmware),
@@ -126,6 +129,7 @@ impl Host {
     /// medium.
     pub fn above(mut self, ftl: &Ftl) -> Self {
         self.reads.tells = ftl.counts_host_reads();
+        self.reads.looks = self.reads.tells || self.reads.ahead.is_some();
         self.looks_ahead = ftl.looks_ahead().is_some();
         self.commands.all_wait = ftl.moves.media.locks.manner.holds_writes();
         self.slots.rules.write_back &= !self.commands.all_wait;
@@ -388,8 +392,26 @@ impl Host {
         }
     }
 
+    /// A read is done that no command has asked for: of the rest of a partly written unit, whose slot is `tag`, or
+    /// ahead, for the command `tag` if one waits for it by now.
+    pub fn on_own_read(&mut self, cause: Cause, id: OpId, tag: u32, b: &mut Below<'_>) {
+        match cause {
+            Cause::ReadAhead => self.on_read_ahead(id, tag, b),
+            _ => self.on_merged(id, tag, b),
+        }
+    }
+
+    #[cold]
+    fn on_read_ahead(&mut self, id: OpId, tag: u32, b: &mut Below<'_>) {
+        self.reads.end_ahead(id, tag, &mut self.slots, &mut self.commands, b);
+        self.feed_starved(b);
+        if self.slots.rules.one_list {
+            self.flush_some(b);
+        }
+    }
+
     /// The rest of a partly written unit is read.
-    pub fn on_merged(&mut self, op: OpId, tag: u32, b: &mut Below<'_>) {
+    fn on_merged(&mut self, op: OpId, tag: u32, b: &mut Below<'_>) {
         if programs::on_merged(op, tag, &mut self.slots, &mut self.commands, b) {
             self.after_programs(b);
         } else {

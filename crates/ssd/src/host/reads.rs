@@ -1,6 +1,7 @@
 //! Reads: from DRAM slots, from flash, or zeros.
 
 use super::Below;
+use super::ahead::Ahead;
 use super::command::CommandList;
 use super::commands::Commands;
 use super::slots::Slots;
@@ -19,13 +20,18 @@ pub(super) struct Reads {
     pub starved: CommandList,
     /// Reads of units are told to the policy that sorts them by page type.
     pub tells: bool,
+    /// That is so, or reads go ahead: each read is looked at.
+    pub looks: bool,
+    /// What is read ahead, if anything is.
+    pub ahead: Option<Box<Ahead>>,
     /// A command has come whose priority is not medium.
     pub classes: bool,
 }
 
 impl Reads {
     /// None yet.
-    pub const NONE: Reads = Reads { starved: CommandList::EMPTY, tells: false, classes: false };
+    pub const NONE: Reads =
+        Reads { starved: CommandList::EMPTY, tells: false, looks: false, ahead: None, classes: false };
 
     /// Reads the command's units from where it stopped; units of one page become one operation.
     pub fn go_on(&mut self, id: CommandId, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
@@ -42,15 +48,35 @@ impl Reads {
             }
             let first = entry.command.lba.0;
             let mask = slots.shape.mask(cursor, first, first + u64::from(entry.command.sectors));
-            if self.tells {
-                tell_read(id, Lpn(cursor), commands, b);
+            if !self.looks || !self.is_told(id, (Lpn(cursor), mask), slots, commands, b) {
+                self.read_unit(id, (Lpn(cursor), mask), &mut last, slots, commands, b);
             }
-            self.read_unit(id, (Lpn(cursor), mask), &mut last, slots, commands, b);
             commands.table.get_mut(id).cursor = cursor + 1;
         }
         if commands.table.get(id).outstanding == 0 {
             commands.respond(id, b);
         }
+        if self.looks
+            && let Some(ahead) = &mut self.ahead
+        {
+            ahead.go_on(id, slots, commands, b);
+        }
+    }
+
+    /// Tells of a unit that a command reads; whether it is on its way already, read ahead.
+    #[inline(never)]
+    fn is_told(
+        &self,
+        id: CommandId,
+        (lpn, mask): (Lpn, u64),
+        slots: &Slots,
+        commands: &mut Commands,
+        b: &mut Below<'_>,
+    ) -> bool {
+        if self.tells {
+            tell_read(id, lpn, commands, b);
+        }
+        self.ahead.as_ref().is_some_and(|ahead| ahead.join(id, (lpn, mask), slots, commands, b))
     }
 
     /// Reads the granules of `mask` of one unit: slots first, newest to oldest, then flash.
@@ -116,9 +142,58 @@ impl Reads {
                 End::Read { .. } | End::Again => {}
             }
         }
+        self.read_again(command, &brought[..count], slots, commands, b);
+    }
+
+    /// The units of a read ahead, one by one: they are kept, and some are to be read again for the command that waits.
+    pub fn end_ahead(
+        &mut self,
+        id: OpId,
+        waits: u32,
+        slots: &mut Slots,
+        commands: &mut Commands,
+        b: &mut Below<'_>,
+    ) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.end(id);
+        }
+        let command = CommandId(waits);
+        let is_awaited = command.is_some();
+        let tag = if is_awaited { commands.table.get(command).command.tag } else { 0 };
+        let nothing = Brought { lpn: Lpn::NONE, mask: 0, end: End::Again };
+        let mut brought = [nothing; UNITS_AT_MOST];
+        let count = b.ftl.end_read(b.flash, id, tag, &mut brought);
+        for unit in &mut brought[..count] {
+            match unit.end {
+                End::Lost => commands.table.get_mut(command).status = Status::Uncorrectable,
+                End::Read { from, current: true } if !slots.staging.find(unit.lpn).is_some() => {
+                    keep(unit.lpn, from, slots, commands, b);
+                    let kept = slots.staging.find(unit.lpn);
+                    if unit.mask == 0 && kept.is_some() {
+                        slots.staging.get_mut(kept).ahead = true;
+                    }
+                }
+                End::Read { .. } | End::Again => {}
+            }
+        }
+        if is_awaited {
+            self.read_again(command, &brought[..count], slots, commands, b);
+            commands.end_read(command, id, b);
+        }
+    }
+
+    /// What one read was to bring another one does, wherever it is.
+    fn read_again(
+        &self,
+        command: CommandId,
+        brought: &[Brought],
+        slots: &mut Slots,
+        commands: &mut Commands,
+        b: &mut Below<'_>,
+    ) {
         let mut last = LastRead::NONE;
-        for &Brought { lpn, mask, .. } in brought[..count].iter().filter(|unit| unit.end == End::Again) {
-            // What one read was to bring another one does, wherever it is.
+        let again = |unit: &&Brought| unit.end == End::Again && unit.mask != 0;
+        for &Brought { lpn, mask, .. } in brought.iter().filter(again) {
             if b.may_issue_one() {
                 self.read_unit(command, (lpn, mask), &mut last, slots, commands, b);
             } else {
@@ -157,6 +232,10 @@ fn read_slots(
             let tag = commands.table.get(id).command.tag;
             b.ftl.moves.media.effects.push(Effect::Read { tag, lpn, from: Source::Slot(slot), mask: here });
             needs_access(id, slots.rules.access_ns, commands, b.now);
+            if found.ahead {
+                slots.staging.get_mut(slot).ahead = false;
+                commands.counts.read_ahead_hits += 1;
+            }
             if matches!(found.state, SlotState::Clean | SlotState::Dirty) && !found.waiter.is_some() {
                 slots.staging.set_state(slot, found.state, found.hurried);
             }

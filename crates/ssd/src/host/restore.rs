@@ -1,13 +1,14 @@
 //! A restored host interface: every command under way is somewhere, every slot is of a unit, every list ends.
 
 use super::Host;
+use super::ahead::UnderWay;
 use super::staging::{Slot, SlotState};
 use crate::events::EventKind;
 use crate::flash::Flash;
 use crate::flash::of_host::HostWork;
 use crate::restore::{Verdict, distinct, ensure, within};
 use crate::signals::{OpCode, Status};
-use crate::units::{CommandId, SimTime, SlotId};
+use crate::units::{CommandId, NONE, SimTime, SlotId};
 
 impl Host {
     /// Takes what follows from the configuration from a fresh interface, and checks the rest; the flash is checked
@@ -22,6 +23,14 @@ impl Host {
         self.queues.restored(&fresh.queues)?;
         (self.firmware, self.logical_sectors) = (fresh.firmware, fresh.logical_sectors);
         (self.reads.tells, self.looks_ahead) = (fresh.reads.tells, fresh.looks_ahead);
+        self.reads.looks = fresh.reads.looks;
+        match (&mut self.reads.ahead, &fresh.reads.ahead) {
+            (Some(ahead), Some(fresh)) => {
+                ahead.restored(fresh, self.logical_sectors / self.slots.shape.sectors)?
+            }
+            (None, None) => {}
+            _ => return Err("reads ahead, which the configuration does not have".to_owned()),
+        }
         self.programs.restored(&fresh.programs)?;
         self.commands.restored(&fresh.commands, self.queues.len(), now)?;
         let units = self.logical_sectors / fresh.slots.shape.sectors;
@@ -88,6 +97,7 @@ impl Host {
         let used = self.commands.table.used();
         let slots = self.slots.staging.len() as usize;
         let (mut merges, mut carried) = (vec![0_u8; slots], 0);
+        let mut ahead: Vec<UnderWay> = Vec::new();
         for op in flash.of_host().under_way() {
             match op.work {
                 HostWork::Program => {
@@ -116,9 +126,23 @@ impl Host {
                     ensure(is_read && op.units().next().is_some(), "an operation of no read")?;
                     reads[op.tag as usize] += 1;
                 }
+                HostWork::ReadAhead => {
+                    let mut units = op.units();
+                    let first = units.next().ok_or("a read ahead of nothing")?;
+                    let others = op.units().skip(1).count() as u32;
+                    ensure(units.eq(first + 1..=first + others), "units of a read ahead")?;
+                    ahead.push(UnderWay { op: op.id, first, count: others + 1 });
+                    if op.tag != NONE {
+                        within("commands that wait for a read ahead", [op.tag], used.len())?;
+                        reads[op.tag as usize] += 1;
+                    }
+                }
                 HostWork::Other => return Err("an operation the host never asks for".to_owned()),
             }
         }
+        let listed = self.reads.ahead.as_ref().map_or(&[][..], |ahead| &ahead.under_way);
+        ensure(listed.len() == ahead.len(), "reads ahead under way")?;
+        ensure(ahead.iter().all(|read| listed.contains(read)), "reads ahead under way")?;
         ensure(programs == self.programs.under_way, "programs of host data")?;
         for (number, reads) in reads.into_iter().enumerate().filter(|(number, _)| used[*number]) {
             let entry = self.commands.table.get(CommandId(number as u32));

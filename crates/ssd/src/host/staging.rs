@@ -43,6 +43,8 @@ pub(super) struct Slot {
     pub leaving: bool,
     /// It is dirty although flash holds the same: it is written once more.
     pub promoted: bool,
+    /// It was read ahead, and nobody has asked for it yet.
+    pub ahead: bool,
     /// It goes before dirty ones that nobody waits for.
     pub hurried: bool,
     /// Granules that hold data.
@@ -136,6 +138,7 @@ impl Staging {
             dead: false,
             leaving: false,
             promoted: false,
+            ahead: false,
             hurried: false,
             mask: 0,
             waiter: CommandId::NONE,
@@ -377,6 +380,7 @@ impl Staging {
         let slot = self.get_mut(id);
         (slot.lpn, slot.state, slot.older, slot.newer) = (lpn, SlotState::Free, older, SlotId::NONE);
         (slot.mask, slot.waiter, slot.dead, slot.promoted) = (0, CommandId::NONE, false, false);
+        slot.ahead = false;
         Some((id, evicted))
     }
 

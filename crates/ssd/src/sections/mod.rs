@@ -23,7 +23,7 @@ pub use ftl::{
     Allocation, AllocationOrder, Axis, Cleaning, Issue, Mapping, MappingUnit, MovesOfFirst, Placement,
     Redundancy, Superblock,
 };
-pub use host::{Arbitration, Firmware, Link, Queues};
+pub use host::{Arbitration, Firmware, Link, Queues, ReadAhead};
 pub use nand::{
     ArrayTimes, Cell, DisturbCounters, DisturbLaw, ErrorModel, Errors, Geometry, Lock, ProgramOrder,
     Reliability, SectorErrors, Slc, Timing,
@@ -66,6 +66,8 @@ pub struct Sections {
     pub link: Link,
     /// The controller's processors.
     pub firmware: Firmware,
+    /// What is read before it is asked for.
+    pub read_ahead: ReadAhead,
     /// The constants of the cells: sections `cell.states` to `cell.retry`.
     pub cells: CellPart,
 }

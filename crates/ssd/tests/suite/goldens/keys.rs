@@ -20,6 +20,7 @@ const INERT: &[(&str, &str)] = &[
     ("nand.geometry.spare_bytes", "says what parity fits in it"),
     ("nand.slc.part", "has one value: only one part of one bit a cell ships"),
     ("ftl.cleaning.paces_host", "acts where the host outruns cleaning: not in runs so short, but in `pace`"),
+    ("host.read_ahead.after", "acts beside `size_kib`, which is 0 here: in timelines"),
     ("nand.lock.block_voltage", "says when a lock is lost: who reads behind the firmware's back is told"),
     ("nand.lock.cells", "the same"),
     ("nand.lock.copyback_hole", "the same"),

@@ -173,6 +173,16 @@ fn random_times(cfg: &mut DriveConfig, rng: &mut Rng) {
     cfg.link.bandwidth_mb_s = pick(rng, &[500.0, 7000.0]);
     cfg.firmware.t_command_us = pick(rng, &[0.0, 0.5]);
     random_trims(cfg);
+    random_ahead(cfg);
+}
+
+/// Reads ahead, in one of three drives. Draws of its own.
+fn random_ahead(cfg: &mut DriveConfig) {
+    let rng = &mut Rng::named(cfg.drive.seed, "model/ahead");
+    if rng.below(3) == 0 {
+        cfg.read_ahead.size_kib = pick(rng, &[1, 16, 64, 300]);
+        cfg.read_ahead.after = pick(rng, &[1, 1, 2]);
+    }
 }
 
 /// Trims that take time, in one of three drives. Draws of its own.

@@ -3,6 +3,7 @@
 //! Each test draws its timeline and adds up the numbers below; none of them calls the drive's own timing code. The
 //! model behind the arithmetic, and where it follows ONFI and where it simplifies, is in `docs/models/timing.md`.
 
+mod ahead;
 mod busy;
 mod cache;
 mod cleaning;
