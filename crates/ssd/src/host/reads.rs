@@ -34,7 +34,40 @@ impl Reads {
         Reads { starved: CommandList::EMPTY, tells: false, looks: false, ahead: None, classes: false };
 
     /// Reads the command's units from where it stopped; units of one page become one operation.
+    #[inline]
     pub fn go_on(&mut self, id: CommandId, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
+        if self.looks {
+            return self.go_on_looking(id, slots, commands, b);
+        }
+        self.read_units::<false>(id, slots, commands, b);
+    }
+
+    /// The same where each read is looked at.
+    #[cold]
+    #[inline(never)]
+    fn go_on_looking(
+        &mut self,
+        id: CommandId,
+        slots: &mut Slots,
+        commands: &mut Commands,
+        b: &mut Below<'_>,
+    ) {
+        if self.read_units::<true>(id, slots, commands, b)
+            && let Some(ahead) = &mut self.ahead
+        {
+            ahead.go_on(id, slots, commands, b);
+        }
+    }
+
+    /// Whether all are asked for: else the command waits for operations that are free.
+    #[inline]
+    fn read_units<const LOOKS: bool>(
+        &mut self,
+        id: CommandId,
+        slots: &mut Slots,
+        commands: &mut Commands,
+        b: &mut Below<'_>,
+    ) -> bool {
         let mut last = LastRead::NONE;
         loop {
             let entry = commands.table.get(id);
@@ -44,11 +77,11 @@ impl Reads {
             }
             if !b.may_issue() {
                 self.starved.push(&mut commands.table, id);
-                return;
+                return false;
             }
             let first = entry.command.lba.0;
             let mask = slots.shape.mask(cursor, first, first + u64::from(entry.command.sectors));
-            if !self.looks || !self.is_told(id, (Lpn(cursor), mask), slots, commands, b) {
+            if !LOOKS || !self.is_told(id, (Lpn(cursor), mask), slots, commands, b) {
                 self.read_unit(id, (Lpn(cursor), mask), &mut last, slots, commands, b);
             }
             commands.table.get_mut(id).cursor = cursor + 1;
@@ -56,11 +89,7 @@ impl Reads {
         if commands.table.get(id).outstanding == 0 {
             commands.respond(id, b);
         }
-        if self.looks
-            && let Some(ahead) = &mut self.ahead
-        {
-            ahead.go_on(id, slots, commands, b);
-        }
+        true
     }
 
     /// Tells of a unit that a command reads; whether it is on its way already, read ahead.
