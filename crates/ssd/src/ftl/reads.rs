@@ -245,7 +245,7 @@ impl Ftl {
                 End::Again
             } else if op.outcome == Outcome::Pass {
                 let from = Source::Flash(at);
-                if mask != 0 {
+                if mask > 0 {
                     media.effects.push(Effect::Read { tag, lpn, from, mask });
                 }
                 End::Read {
