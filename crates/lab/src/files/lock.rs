@@ -3,6 +3,7 @@
 use super::Identity;
 use super::claimed::Claims;
 use crate::error::ReportError;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -40,9 +41,20 @@ enum Refused {
     Error(io::Error),
 }
 
+/// How a file is locked.
+#[derive(Clone, Copy)]
+enum How {
+    /// For this process alone.
+    Alone,
+    /// With others that share it.
+    Shared,
+    /// For this process alone, as soon as whoever has it gives it back.
+    InTurn,
+}
+
 impl Lock {
-    /// Locks the file of that name, which is made for it: for this process alone, or with others that share it.
-    fn take(path: &Path, is_shared: bool) -> Result<Self, Refused> {
+    /// Locks the file of that name, which is made for it.
+    fn take(path: &Path, how: How) -> Result<Self, Refused> {
         loop {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false).custom_flags(FLAGS);
@@ -50,8 +62,13 @@ impl Lock {
             if !is_lock(&file) {
                 return Err(Refused::Error(io::Error::other("it is not a lock of this program's")));
             }
-            let tried = if is_shared { file.try_lock_shared() } else { file.try_lock() };
+            let tried = match how {
+                How::Alone => file.try_lock(),
+                How::Shared => file.try_lock_shared(),
+                How::InTurn => file.lock().map_err(TryLockError::Error),
+            };
             match tried {
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(TryLockError::WouldBlock) => return Err(Refused::Held(owner(&file))),
                 // A file system without locks: then there are none.
                 Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -119,12 +136,12 @@ impl FolderLock {
     /// Makes the folder if there is none, and locks it; an error if another run has locked it. Removes what processes
     /// that have died left in it.
     pub fn take(folder: &Path) -> Result<Self, ReportError> {
-        Self::make(folder, false)
+        Self::make(folder, How::Alone)
     }
 
     /// The same with others that share it: parts of one piece of work.
     pub fn share(folder: &Path) -> Result<Self, ReportError> {
-        Self::make(folder, true)
+        Self::make(folder, How::Shared)
     }
 
     /// Claims files of the folder: what is put there from now on is somebody else's, and not replaced.
@@ -132,13 +149,13 @@ impl FolderLock {
         names.iter().for_each(|name| self.claims.add(&folder.join(name)));
     }
 
-    fn make(folder: &Path, is_shared: bool) -> Result<Self, ReportError> {
+    fn make(folder: &Path, how: How) -> Result<Self, ReportError> {
         let mut tries = 0..TRIES;
         let made = folder.ancestors().take_while(|at| !at.as_os_str().is_empty() && !at.exists());
         let made: Vec<PathBuf> = made.map(Path::to_owned).collect();
         loop {
             std::fs::create_dir_all(folder).map_err(|error| ReportError::new(folder, "create", error))?;
-            let lock = match Lock::take(&folder.join(FOLDER), is_shared) {
+            let lock = match Lock::take(&folder.join(FOLDER), how) {
                 Ok(lock) => lock,
                 // Whoever made the folder has just removed it, for it stayed empty.
                 Err(Refused::Error(error))
@@ -187,14 +204,7 @@ impl FileLock {
         let place = super::resolve(path);
         let (folder, name) =
             (place.parent().unwrap_or(Path::new("/")), place.file_name().unwrap_or_default());
-        let mut lock = std::ffi::OsString::from(FILE.0);
-        if name.len() <= NAME_AT_MOST {
-            lock.push(name);
-        } else {
-            lock.push(format!("{:016x}", ssd::snapshot::checksum(name.as_encoded_bytes())));
-        }
-        lock.push(FILE.1);
-        let lock = Lock::take(&folder.join(lock), false).map_err(|refused| match refused {
+        let lock = Lock::take(&folder.join(lock_of(name)), How::Alone).map_err(|refused| match refused {
             Refused::Held(by) => {
                 ReportError::new(path, "lock", format!("another run is writing this file{by}"))
             }
@@ -211,6 +221,35 @@ impl FileLock {
     /// Claims a file that goes with the locked one.
     pub fn claim(&mut self, path: &Path) {
         self.claims.add(path);
+    }
+}
+
+/// Name of the file by which a file of that name is locked.
+fn lock_of(name: &OsStr) -> OsString {
+    let mut lock = OsString::from(FILE.0);
+    if name.len() <= NAME_AT_MOST {
+        lock.push(name);
+    } else {
+        lock.push(format!("{:016x}", ssd::snapshot::checksum(name.as_encoded_bytes())));
+    }
+    lock.push(FILE.1);
+    lock
+}
+
+/// What those who share a folder do one after another, for as long as this lives.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _lock: Lock,
+}
+
+impl Turn {
+    /// Waits until nobody else changes that file of the folder.
+    pub fn at(folder: &Path, name: &str) -> Result<Self, ReportError> {
+        match Lock::take(&folder.join(lock_of(OsStr::new(name))), How::InTurn) {
+            Ok(lock) => Ok(Turn { _lock: lock }),
+            Err(Refused::Error(error)) => Err(ReportError::new(folder, "write", error)),
+            Err(Refused::Held(by)) => Err(ReportError::new(folder, "lock", format!("{name} is held{by}"))),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! What a command may replace there is what one of its own kind has written; everything else is the user's.
 
+use super::lock::Turn;
 use super::set::{keep_all_beside, replace_all};
 use super::{claimed, replace_plain};
 use crate::error::ReportError;
@@ -32,13 +33,15 @@ fn read(folder: &Path) -> Option<BTreeSet<(String, String)>> {
 
 /// Writes the files of a folder as [`replace_all`] does, and notes that a command of that kind has. The list comes
 /// first: what is written is known for ours whatever happens then. Of the `stale` files only those go that are ours, as
-/// far as a list says so.
+/// far as a list says so. Those who share the folder do it one after another.
 pub fn write_set(
     folder: &Path,
     kind: &str,
     files: &[(String, Vec<u8>)],
     stale: &[String],
 ) -> Result<Vec<PathBuf>, ReportError> {
+    create(folder)?;
+    let turn = Turn::at(folder, LIST)?;
     let ours = owned(folder, kind);
     let is_ours = |name: &&String| ours.as_ref().is_none_or(|ours| ours.contains(*name));
     let stale: Vec<String> = stale.iter().filter(is_ours).cloned().collect();
@@ -54,7 +57,7 @@ pub fn write_set(
     if let Some((name, why)) = refused {
         return Err(keep_all_beside(folder, files, &format!("{name}: {why}")));
     }
-    note(folder, kind, files.iter().map(|(name, _)| name.as_str()))?;
+    note_in(&turn, folder, kind, files.iter().map(|(name, _)| name.as_str()))?;
     replace_all(folder, files, &stale)
 }
 
@@ -64,7 +67,22 @@ pub fn note<'a>(
     kind: &str,
     names: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), ReportError> {
-    std::fs::create_dir_all(folder).map_err(|error| ReportError::new(folder, "create", error))?;
+    create(folder)?;
+    note_in(&Turn::at(folder, LIST)?, folder, kind, names)
+}
+
+/// Makes the folder where there is none.
+fn create(folder: &Path) -> Result<(), ReportError> {
+    std::fs::create_dir_all(folder).map_err(|error| ReportError::new(folder, "create", error))
+}
+
+/// What [`note`] does, in a turn of those who write to the folder.
+fn note_in<'a>(
+    _: &Turn,
+    folder: &Path,
+    kind: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<(), ReportError> {
     let path = folder.join(LIST);
     let before = read(folder);
     // What is no list of ours is somebody's.

@@ -248,6 +248,25 @@ fn a_set_replaces_its_own_files_alone() {
     assert!(ours.contains("a") && !ours.contains("c") && owned(folder.path(), "sweep").is_none());
 }
 
+/// Parts of a sweep end at once: no file of one is taken for somebody else's, and no name is lost from the list.
+#[test]
+fn those_who_share_a_folder_write_their_sets_in_turn() {
+    let folder = folder();
+    let write = |part: usize, round: usize| {
+        let file = |name: String| (name, vec![0; 1_000]);
+        let both = (0..20).map(|at| file(format!("{round}-{at}")));
+        let files: Vec<_> = both.chain([file(format!("of{part}-{round}"))]).collect();
+        write_set(folder.path(), "sweep", &files, &[]).map(drop)
+    };
+    for round in 0..10 {
+        std::thread::scope(|scope| {
+            let parts: Vec<_> = (0..4).map(|part| scope.spawn(move || write(part, round))).collect();
+            parts.into_iter().for_each(|part| part.join().unwrap().unwrap());
+        });
+    }
+    assert_eq!(owned(folder.path(), "sweep").unwrap().len(), 10 * (20 + 4));
+}
+
 /// The system's own reason, not what the library calls it.
 #[test]
 fn what_is_denied_is_told_as_the_system_tells_it() {
