@@ -217,10 +217,10 @@ impl<'a> DrivenSession<'a> {
             let number = self.post_of_last();
             return self.posts[number].send(&*self.driven, mark, *request, now);
         };
-        let number = volume.begin(mark, request);
-        for (drive, piece) in volume.stripe.pieces(request) {
-            self.posts[usize::from(drive)].send(&*self.driven, number, piece, now);
-        }
+        let (posts, driven) = (&mut self.posts, &*self.driven);
+        volume.begin(mark, request, |drive, number, piece| {
+            posts[usize::from(drive)].send(driven, number, piece, now);
+        });
     }
 
     /// Takes all requests that jobs send now; when there will be more, if that is known. `None` if nothing comes by

@@ -21,7 +21,7 @@ struct Whole {
 
 /// The volume. Its requests have numbers, from 0, which are free again when they have completed.
 pub(crate) struct Volume {
-    pub stripe: Stripe,
+    stripe: Stripe,
     wholes: Vec<Whole>,
     free: Vec<u32>,
     /// Numbers that there are at most.
@@ -43,20 +43,18 @@ impl Volume {
         !self.free.is_empty() || self.wholes.len() < self.numbers
     }
 
-    /// A request begins, of which there are so many pieces; its number.
-    pub fn begin(&mut self, mark: u32, request: &Request) -> u32 {
-        let left = self.stripe.pieces(request).count() as u16;
+    /// A request begins: each of its pieces is sent to its drive, with the request's number.
+    pub fn begin(&mut self, mark: u32, request: &Request, mut send: impl FnMut(u16, u32, Request)) {
         let submitted = SimTime(u64::MAX);
-        let whole = Whole { mark, left, request: *request, submitted, status: Status::Ok };
-        match self.free.pop() {
-            Some(number) => {
-                self.wholes[number as usize] = whole;
-                number
-            }
-            None => {
-                self.wholes.push(whole);
-                self.wholes.len() as u32 - 1
-            }
+        let whole = Whole { mark, left: 0, request: *request, submitted, status: Status::Ok };
+        let number = self.free.pop().unwrap_or(self.wholes.len() as u32);
+        match self.wholes.get_mut(number as usize) {
+            Some(place) => *place = whole,
+            None => self.wholes.push(whole),
+        }
+        for (drive, piece) in self.stripe.pieces(request) {
+            self.wholes[number as usize].left += 1;
+            send(drive, number, piece);
         }
     }
 

@@ -4,6 +4,7 @@ use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
 use crate::nand::Chip;
+use crate::nand::torn::AtWork;
 use crate::stats::Wear;
 use crate::units::{BlockId, StreamId};
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,11 @@ impl Blocks<'_> {
         (0..self.ftl.moves.media.tables.layout.blocks())
             .map(|block| row(self.ftl, &self.flash.chip, BlockId(block)))
             .collect()
+    }
+
+    /// What the arrays of the dies do to the chips now: the state that it leaves if power is lost meanwhile is known.
+    pub fn at_work(self) -> Vec<AtWork> {
+        self.flash.at_work()
     }
 
     /// The lanes and what is in them. Takes a look at every block.

@@ -22,15 +22,14 @@ use crate::flash::BrokenBound;
 use crate::foresee::{Ahead, Foresight, ForesightError};
 use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
-use crate::nand::torn::{AtWork, TornChips};
+use crate::nand::torn::TornChips;
 use crate::observe::Effect;
 use crate::past::{NoRoom, Past};
 use crate::reconfigure::{ReconfigureError, reconfigured};
 use crate::reports::Reports;
-use crate::restore::ensure;
 use crate::rng::mix;
 use crate::signals::{Command, Completion, Reason, Status};
-use crate::snapshot::{self, HEADER_BYTES, Saving, SnapshotError};
+use crate::snapshot::{self, Saving, SnapshotError};
 use crate::stats::{Stats, Wear};
 use crate::streamed;
 use crate::tracing::Tracing;
@@ -101,31 +100,19 @@ impl Drive {
     }
 
     /// A drive as it was when it was saved. `cfg` must be the configuration it was saved with.
-    pub fn restore(cfg: &DriveConfig, bytes: &[u8]) -> Result<Drive, SnapshotError> {
-        let config_hash = config_hash(cfg);
-        let content = snapshot::open(config_hash, bytes)?;
-        let (state, rest): (State, _) = postcard::take_from_bytes(content)
-            .map_err(|error| SnapshotError::Malformed(error.to_string()))?;
-        ensure(rest.is_empty(), "more than a drive").map_err(SnapshotError::Malformed)?;
-        Drive::of_state(cfg, config_hash, state)
+    pub fn restore(cfg: &DriveConfig, mut bytes: &[u8]) -> Result<Drive, SnapshotError> {
+        let length = bytes.len() as u64;
+        Drive::restore_from(cfg, &mut bytes, length).map_err(SnapshotError::within)
     }
 
     /// The same of a snapshot of so many bytes that is read piece by piece: memory never holds it as a whole. What is
     /// wrong with it is inside the error, as a [`SnapshotError`].
     pub fn restore_from(cfg: &DriveConfig, from: &mut impl Read, bytes: u64) -> std::io::Result<Drive> {
         let config_hash = config_hash(cfg);
-        let mut begin = Vec::with_capacity(HEADER_BYTES);
-        (&mut *from).take(HEADER_BYTES as u64).read_to_end(&mut begin)?;
-        let (length, sum) = snapshot::announced(config_hash, &begin, bytes).map_err(std::io::Error::other)?;
-        let state = streamed::take(from, length, sum)?;
-        let drive = state.and_then(|state| Drive::of_state(cfg, config_hash, state));
-        drive.map_err(std::io::Error::other)
-    }
-
-    /// A drive of a state that was read, if it can be that of its configuration.
-    fn of_state(cfg: &DriveConfig, config_hash: u64, mut state: State) -> Result<Drive, SnapshotError> {
-        let fresh = Drive::new(cfg).map_err(|errors| SnapshotError::Malformed(errors.to_string()))?;
-        state.restored(fresh.state).map_err(SnapshotError::Malformed)?;
+        let mut state: State = streamed::read(config_hash, from, bytes)?;
+        let malformed = |what: String| std::io::Error::other(SnapshotError::Malformed(what));
+        let fresh = Drive::new(cfg).map_err(|errors| malformed(errors.to_string()))?;
+        state.restored(fresh.state).map_err(malformed)?;
         Ok(Drive { state, config_hash })
     }
 
@@ -394,11 +381,6 @@ impl Drive {
     /// The chips: the ground truth that no firmware sees, for tests and reports.
     pub fn chips(&self) -> &Chip {
         &self.state.flash.chip
-    }
-
-    /// What the arrays of the dies do to the chips now: the state that it leaves if power is lost meanwhile is known.
-    pub fn at_work(&self) -> Vec<AtWork> {
-        self.state.flash.at_work()
     }
 
     /// Its blocks.

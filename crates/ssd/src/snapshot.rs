@@ -13,7 +13,7 @@ use std::io::{self, Write};
 pub const MAGIC: [u8; 8] = *b"WLSNAP\r\n";
 
 /// Version of the format; a snapshot of another version is refused.
-pub const VERSION: u64 = 41;
+pub const VERSION: u64 = 42;
 
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 40;
@@ -46,6 +46,13 @@ pub enum SnapshotError {
     Damaged,
     /// The checksum fits and yet the content is not a drive of this configuration.
     Malformed(String),
+}
+
+impl SnapshotError {
+    /// What is wrong with a snapshot, of an error of reading it; what cannot be read is no snapshot.
+    pub(crate) fn within(error: io::Error) -> Self {
+        error.downcast().unwrap_or_else(|other| SnapshotError::Malformed(other.to_string()))
+    }
 }
 
 impl fmt::Display for SnapshotError {
@@ -249,13 +256,6 @@ pub(crate) fn announced(config_hash: u64, begin: &[u8], bytes: u64) -> Result<(u
         return Err(SnapshotError::Truncated { expected, found: bytes });
     }
     Ok((word(24), word(32)))
-}
-
-/// Checks a snapshot's header and checksum and returns its content.
-pub fn open(config_hash: u64, bytes: &[u8]) -> Result<&[u8], SnapshotError> {
-    let (_, sum) = announced(config_hash, bytes, bytes.len() as u64)?;
-    let content = &bytes[HEADER_BYTES..];
-    if checksum(content) == sum { Ok(content) } else { Err(SnapshotError::Damaged) }
 }
 
 /// Large tables as raw little-endian bytes, in pieces, for `#[serde(with = "raw")]`.

@@ -1,7 +1,7 @@
 //! A snapshot's content read piece by piece, from a file that may be compressed: beside the drive itself, memory holds
 //! no more than a piece of it.
 
-use crate::snapshot::{Checksum, SnapshotError, raw};
+use crate::snapshot::{self, Checksum, HEADER_BYTES, SnapshotError, raw};
 use postcard::de_flavors::Flavor;
 use postcard::{Deserializer, Error, Result};
 use serde::de::DeserializeOwned;
@@ -98,12 +98,17 @@ impl<'de, 'r: 'de, R: Read + 'de> Flavor<'de> for Streamed<'r, R> {
     }
 }
 
-/// Reads a state of so many bytes and this checksum; the inner error says what is wrong with what could be read.
-pub(crate) fn take<T: DeserializeOwned>(
-    from: &mut impl Read,
-    bytes: u64,
-    sum: u64,
-) -> io::Result<core::result::Result<T, SnapshotError>> {
+/// Reads the state in a snapshot of so many bytes of a drive of a configuration. What is wrong with what could be read
+/// is inside the error, as a [`SnapshotError`].
+pub(crate) fn read<T: DeserializeOwned>(config_hash: u64, from: &mut impl Read, bytes: u64) -> io::Result<T> {
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    (&mut *from).take(HEADER_BYTES as u64).read_to_end(&mut header)?;
+    let (length, sum) = snapshot::announced(config_hash, &header, bytes).map_err(io::Error::other)?;
+    content(from, length, sum)
+}
+
+/// Reads a state of so many bytes and this checksum.
+fn content<T: DeserializeOwned>(from: &mut impl Read, bytes: u64, sum: u64) -> io::Result<T> {
     let begun = Checksum::of(bytes);
     let streamed =
         Streamed { from, buffer: vec![0; ROOM], held: 0..0, left: bytes, sum: begun, failed: None };
@@ -113,20 +118,20 @@ pub(crate) fn take<T: DeserializeOwned>(
     let is_all = rest.held.is_empty() && rest.left == 0;
     // What was damaged need not be a state: the checksum knows it.
     rest.read_all()?;
+    let wrong = |error: SnapshotError| Err(io::Error::other(error));
     if rest.sum.finish() != sum {
-        return Ok(Err(SnapshotError::Damaged));
+        return wrong(SnapshotError::Damaged);
     }
-    let malformed = |what: String| SnapshotError::Malformed(what);
-    Ok(match content {
+    match content {
         Ok(content) if is_all => Ok(content),
-        Ok(_) => Err(malformed("more than a drive".to_owned())),
-        Err(error) => Err(malformed(error.to_string())),
-    })
+        Ok(_) => wrong(SnapshotError::Malformed("more than a drive".to_owned())),
+        Err(error) => wrong(SnapshotError::Malformed(error.to_string())),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::take;
+    use super::content;
     use crate::snapshot::{SnapshotError, checksum, raw};
     use serde::{Deserialize, Serialize};
 
@@ -149,12 +154,14 @@ mod tests {
             let some = Some { word: "here".to_owned(), table, numbers, bytes: vec![7; entries] };
             let bytes = postcard::to_allocvec(&some).unwrap();
             let (length, sum) = (bytes.len() as u64, checksum(&bytes));
-            assert_eq!(take::<Some>(&mut &bytes[..], length, sum).unwrap().unwrap(), some);
-            let damaged = take::<Some>(&mut &bytes[..], length, sum ^ 1).unwrap();
-            assert_eq!(damaged, Err(SnapshotError::Damaged));
+            assert_eq!(content::<Some>(&mut &bytes[..], length, sum).unwrap(), some);
+            let wrong = |bytes: &[u8], sum: u64| {
+                SnapshotError::within(content::<Some>(&mut &*bytes, bytes.len() as u64, sum).unwrap_err())
+            };
+            assert_eq!(wrong(&bytes, sum ^ 1), SnapshotError::Damaged);
             let longer = [&bytes[..], b"more"].concat();
-            let more = take::<Some>(&mut &longer[..], length + 4, checksum(&longer)).unwrap();
-            assert!(matches!(more, Err(SnapshotError::Malformed(_))), "{more:?}");
+            let more = wrong(&longer, checksum(&longer));
+            assert!(matches!(more, SnapshotError::Malformed(_)), "{more:?}");
         }
     }
 }

@@ -467,14 +467,6 @@ impl OpPool {
         op.units += 1;
     }
 
-    /// Has a read bring granules of a unit that it carries from that place; false if it carries it from another.
-    pub fn want(&mut self, id: OpId, lpn: u32, source: u32, mask: u64) -> bool {
-        let (first, units) = (id.index() * self.stride, usize::from(self.ops[id.index()].units));
-        let mut units = self.units[first..first + units].iter_mut();
-        let found = units.find(|unit| (unit.lpn, unit.source) == (lpn, source));
-        found.map(|unit| *unit = unit.with_mask(mask)).is_some()
-    }
-
     /// Gives an operation back.
     #[inline]
     pub fn remove(&mut self, id: OpId) {

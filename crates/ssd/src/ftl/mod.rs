@@ -68,7 +68,7 @@ use serde::{Deserialize, Serialize};
 pub use counts::{EXPOSURE_CAUSES, Exposures, FtlCounts};
 pub use media::Media;
 pub use moves::Moves;
-pub use reads::{Brought, End, Found, LastRead};
+pub use reads::{Brought, End, Found, LastRead, Reader};
 pub use service_times::ServiceTimes;
 pub use tables::Place;
 pub use writes::Paged;

@@ -25,7 +25,8 @@ pub enum Found {
 /// The read issued last for a command: units of the same page join it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastRead {
-    op: OpId,
+    /// The read; none yet.
+    pub op: OpId,
     at: Pun,
 }
 
@@ -61,13 +62,25 @@ pub enum End {
     Again,
 }
 
+/// For whom a unit is read.
+#[derive(Clone, Copy, Debug)]
+pub enum Reader {
+    /// A command of the host, with its priority.
+    Command(u32, Priority),
+    /// Nobody yet.
+    Ahead {
+        /// Only with the last read.
+        must_join: bool,
+    },
+}
+
 impl Ftl {
-    /// Reads granules of a unit for the host command `tag`, with the last read if that is of the same page.
+    /// Reads granules of a unit, with the last read if that is of the same page; of none where nobody has asked yet.
     #[inline]
     pub fn read_unit(
         &mut self,
         flash: &mut Flash,
-        (tag, priority): (u32, Priority),
+        reader: Reader,
         (lpn, mask, bytes): (Lpn, u64, u32),
         last: &mut LastRead,
     ) -> Found {
@@ -76,66 +89,26 @@ impl Ftl {
         if !at.is_some() {
             return if media.tables.map.is_lost(lpn) { Found::Lost } else { Found::Nowhere };
         }
-        media.work.counts.replica_reads += u64::from(media.tables.replicas.get(lpn) == at);
         let wanted = UnitRef::new(lpn.0, at.0).with_mask(mask);
-        if last.op.is_some() && media.tables.layout.share_read(last.at, at) {
+        let joins = last.op.is_some() && media.tables.layout.share_read(last.at, at);
+        let (cause, tag, priority) = match reader {
+            Reader::Command(tag, priority) => (Cause::Host, tag, priority),
+            Reader::Ahead { must_join: true } if !joins => return Found::Nowhere,
+            Reader::Ahead { .. } => (Cause::ReadAhead, NONE, Priority::Medium),
+        };
+        media.work.counts.replica_reads += u64::from(media.tables.replicas.get(lpn) == at);
+        if joins {
             media.reclaim.note_unit(lpn);
             flash.pool.extend(last.op, wanted);
             flash.pool.get_mut(last.op).bytes += bytes;
             return Found::Joined;
         }
         if media.tables.layout.wide > 1 {
-            return Found::Issued(self.read_parts(flash, Cause::Host, bytes, (tag, priority), wanted));
+            return Found::Issued(self.read_parts(flash, cause, bytes, (tag, priority), wanted));
         }
-        let op = self.issue_read(flash, Cause::Host, bytes, (tag, priority), wanted);
+        let op = self.issue_read(flash, cause, bytes, (tag, priority), wanted);
         *last = LastRead { op, at };
         Found::Issued(1)
-    }
-
-    /// Reads a unit that nobody has asked for yet, with the last read if that is of the same page; only so if it must
-    /// `join`. What it lies in, or nothing if it lies nowhere.
-    pub fn read_ahead(
-        &mut self,
-        flash: &mut Flash,
-        (lpn, bytes): (Lpn, u32),
-        last: &mut LastRead,
-        must_join: bool,
-    ) -> Option<(OpId, Found)> {
-        let media = &mut self.moves.media;
-        let at = media.tables.place_to_read(lpn);
-        if !at.is_some() {
-            return None;
-        }
-        // Nobody wants a granule of it yet.
-        let wanted = UnitRef::new(lpn.0, at.0).with_mask(0);
-        if last.op.is_some() && media.tables.layout.share_read(last.at, at) {
-            media.reclaim.note_unit(lpn);
-            flash.pool.extend(last.op, wanted);
-            flash.pool.get_mut(last.op).bytes += bytes;
-            return Some((last.op, Found::Joined));
-        }
-        if must_join {
-            return None;
-        }
-        let op = self.issue_read(flash, Cause::ReadAhead, bytes, (NONE, Priority::Medium), wanted);
-        *last = LastRead { op, at };
-        Some((op, Found::Issued(1)))
-    }
-
-    /// A command waits for granules of a unit that is being read ahead: false if that is no longer where it is.
-    pub fn join_read_ahead(
-        &mut self,
-        flash: &mut Flash,
-        id: OpId,
-        (lpn, mask): (Lpn, u64),
-        tag: u32,
-    ) -> bool {
-        let at = self.moves.media.tables.place_to_read(lpn);
-        let joined = flash.pool.want(id, lpn.0, at.0, mask);
-        if joined {
-            flash.pool.get_mut(id).tag = tag;
-        }
-        joined
     }
 
     /// Whether it is to be told what the host reads ([`Ftl::note_host_read`]).
@@ -240,7 +213,7 @@ impl Ftl {
         for (place, brought) in (0..count).zip(brought) {
             let unit = flash.pool.units(id)[place];
             let (lpn, at, mask) = (Lpn(unit.lpn), Pun(unit.source), unit.mask());
-            // Of what was read ahead, some units nobody has asked for.
+            // What was read ahead nobody has asked for.
             let end = if !at.is_some() || mask == 0 && op.outcome != Outcome::Pass {
                 End::Again
             } else if op.outcome == Outcome::Pass {

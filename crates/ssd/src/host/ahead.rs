@@ -10,10 +10,10 @@ use super::Below;
 use super::commands::Commands;
 use super::slots::Slots;
 use crate::flash::op::UNITS_AT_MOST;
-use crate::ftl::{Found, LastRead};
+use crate::ftl::{Found, LastRead, Reader};
 use crate::restore::{MOST, Verdict, ensure, keep_room};
 use crate::sections::Sections;
-use crate::units::{CommandId, Lpn, NONE, OpId};
+use crate::units::{CommandId, Lpn, OpId};
 use serde::{Deserialize, Serialize};
 
 /// Streams that are told apart (assumed).
@@ -32,12 +32,39 @@ struct Stream {
     used: u64,
 }
 
-/// A read of units that follow one another, under way.
+/// A read of units that follow one another, in one page, under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct UnderWay {
     pub op: OpId,
     pub first: u32,
     pub count: u32,
+    /// The command that waits for some of them, if one does.
+    pub waits: CommandId,
+    /// Which of them: a bit for each.
+    asked: u32,
+}
+
+impl UnderWay {
+    /// Of a read that nobody waits for.
+    pub fn of(op: OpId, first: u32, count: u32) -> Self {
+        UnderWay { op, first, count, waits: CommandId::NONE, asked: 0 }
+    }
+
+    /// Whether a command waits for that unit of it.
+    pub fn is_asked(&self, lpn: Lpn) -> bool {
+        self.asked >> (lpn.0 - self.first) & 1 == 1
+    }
+
+    /// Whether both read the same, whoever waits for it.
+    pub fn is_like(&self, other: &UnderWay) -> bool {
+        (self.op, self.first, self.count) == (other.op, other.first, other.count)
+    }
+
+    /// Whether what it says of who waits can be.
+    fn is_possible(&self) -> bool {
+        let units = 1_u64.checked_shl(self.count).map_or(0, |end| end - 1);
+        (self.asked != 0) == self.waits.is_some() && u64::from(self.asked) & !units == 0
+    }
 }
 
 /// What is read ahead.
@@ -46,6 +73,9 @@ pub(super) struct Ahead {
     /// Units that it is ahead at most.
     #[serde(skip)]
     window: u32,
+    /// Units of the drive.
+    #[serde(skip)]
+    units: u32,
     /// Reads that must adjoin before.
     #[serde(skip)]
     after: u32,
@@ -58,9 +88,9 @@ impl Ahead {
     /// As a configuration asks for; none if it does not.
     pub fn of(cfg: &Sections) -> Option<Box<Self>> {
         let window = (cfg.read_ahead.size_kib << 10).div_ceil(cfg.unit_bytes());
-        let streams = [Stream::default(); STREAMS];
-        let mut ahead =
-            Ahead { window, after: cfg.read_ahead.after, streams, uses: 0, under_way: Vec::new() };
+        let units = u32::try_from(cfg.logical_units()).unwrap_or(u32::MAX);
+        let (after, streams) = (cfg.read_ahead.after, [Stream::default(); STREAMS]);
+        let mut ahead = Ahead { window, units, after, streams, uses: 0, under_way: Vec::new() };
         ahead.under_way.reserve_exact(ahead.reads_at_most());
         (cfg.read_ahead.size_kib > 0).then(|| Box::new(ahead))
     }
@@ -70,8 +100,8 @@ impl Ahead {
         STREAMS * (self.window as usize + UNITS_AT_MOST)
     }
 
-    /// The stream that a read of these sectors goes on with, or begins.
-    fn stream_of(&mut self, lba: u64, sectors: u32) -> &mut Stream {
+    /// The place of the stream that a read of these sectors goes on with, or begins.
+    fn stream_of(&mut self, lba: u64, sectors: u32) -> usize {
         self.uses += 1;
         let known = self.streams.iter().position(|stream| stream.reads > 0 && stream.next == lba);
         let place = known.unwrap_or_else(|| {
@@ -82,7 +112,7 @@ impl Ahead {
         let stream = &mut self.streams[place];
         stream.next = lba.saturating_add(u64::from(sectors));
         (stream.reads, stream.used) = (stream.reads.saturating_add(1), self.uses);
-        stream
+        place
     }
 
     /// A read has asked for its units: what follows them is read, if they follow others.
@@ -92,18 +122,12 @@ impl Ahead {
         }
         let entry = commands.table.get(id);
         let (lba, sectors, end) = (entry.command.lba.0, entry.command.sectors, entry.end);
-        let (window, after) = (self.window, self.after);
-        let stream = self.stream_of(lba, sectors);
-        let begin = stream.until.max(end);
-        if stream.reads < after || begin - end > window / 2 {
-            return;
-        }
-        let logical = b.ftl.moves.media.tables.map.logical();
-        let goal = end.saturating_add(window).min(logical);
-        let until = self.read((begin, goal), slots, commands, b);
-        let now = self.uses;
-        if let Some(stream) = self.streams.iter_mut().find(|stream| stream.used == now) {
-            stream.until = until;
+        let place = self.stream_of(lba, sectors);
+        let Stream { reads, until, .. } = self.streams[place];
+        let begin = until.max(end);
+        if reads >= self.after && begin - end <= self.window / 2 {
+            let goal = end.saturating_add(self.window).min(self.units);
+            self.streams[place].until = self.read((begin, goal), slots, commands, b);
         }
     }
 
@@ -115,83 +139,73 @@ impl Ahead {
         commands: &mut Commands,
         b: &mut Below<'_>,
     ) -> u32 {
-        let logical = b.ftl.moves.media.tables.map.logical();
-        let (mask, mut last, mut at) = (slots.shape.full, LastRead::NONE, begin);
-        while at < logical {
+        let (bytes, mut last, mut at) = (slots.shape.bytes(slots.shape.full), LastRead::NONE, begin);
+        while at < self.units {
+            let must_join = at >= goal;
             // Commands go first where operations are short.
             let has_room = b.flash.host_room() > b.flash.of_host().capacity() / 4
                 && self.under_way.len() < self.reads_at_most();
-            if at < goal && !has_room {
+            if !must_join && !has_room {
                 break;
             }
-            let lpn = Lpn(at);
-            if slots.staging.find(lpn).is_some() {
-                if at >= goal {
-                    break;
-                }
-                last = LastRead::NONE;
-            } else {
-                match b.ftl.read_ahead(b.flash, (lpn, slots.shape.bytes(mask)), &mut last, at >= goal) {
-                    Some((op, Found::Joined)) => {
-                        commands.counts.read_ahead += 1;
-                        if let Some(read) = self.under_way.last_mut().filter(|read| read.op == op) {
-                            read.count += 1;
-                        }
+            let reader = Reader::Ahead { must_join };
+            let found = match slots.staging.find(Lpn(at)).is_some() {
+                true => Found::Nowhere,
+                false => b.ftl.read_unit(b.flash, reader, (Lpn(at), 0, bytes), &mut last),
+            };
+            match found {
+                Found::Issued(_) => self.under_way.push(UnderWay::of(last.op, at, 1)),
+                Found::Joined => {
+                    if let Some(read) = self.under_way.last_mut() {
+                        read.count += 1;
                     }
-                    Some((op, _)) => {
-                        commands.counts.read_ahead += 1;
-                        self.under_way.push(UnderWay { op, first: at, count: 1 });
-                    }
-                    None if at >= goal => break,
-                    None => last = LastRead::NONE,
                 }
+                Found::Nowhere | Found::Lost if must_join => break,
+                // What a page carries follows one another.
+                Found::Nowhere | Found::Lost => last = LastRead::NONE,
             }
+            commands.counts.read_ahead += u64::from(matches!(found, Found::Issued(_) | Found::Joined));
             at += 1;
         }
         at
     }
 
     /// Has a command wait for a unit that is under way; false if it is not, or another command waits for its page.
-    pub fn join(
-        &self,
-        id: CommandId,
-        (lpn, mask): (Lpn, u64),
-        slots: &Slots,
-        commands: &mut Commands,
-        b: &mut Below<'_>,
-    ) -> bool {
-        let read = self.under_way.iter().find(|read| lpn.0.wrapping_sub(read.first) < read.count);
-        let Some(read) = read.filter(|_| !slots.staging.find(lpn).is_some()) else { return false };
-        let tag = b.flash.of_host().tag(read.op);
-        if tag != NONE && tag != id.0 || !b.ftl.join_read_ahead(b.flash, read.op, (lpn, mask), id.0) {
+    pub fn join(&mut self, id: CommandId, lpn: Lpn, slots: &Slots, commands: &mut Commands) -> bool {
+        let mut reads = self.under_way.iter_mut();
+        let Some(read) = reads.find(|read| lpn.0.wrapping_sub(read.first) < read.count) else { return false };
+        let is_first = !read.waits.is_some();
+        if slots.staging.find(lpn).is_some() || !is_first && read.waits != id {
             return false;
         }
-        commands.table.get_mut(id).outstanding += u32::from(tag == NONE);
+        read.waits = id;
+        read.asked |= 1 << (lpn.0 - read.first);
+        commands.table.get_mut(id).outstanding += u32::from(is_first);
         commands.counts.buffer_misses += 1;
         commands.counts.read_ahead_awaited += 1;
         true
     }
 
-    /// A read is over.
-    pub fn end(&mut self, id: OpId) {
-        if let Some(place) = self.under_way.iter().position(|read| read.op == id) {
-            self.under_way.swap_remove(place);
-        }
+    /// A read is over; what it was, if it was one of these.
+    pub fn end(&mut self, id: OpId) -> Option<UnderWay> {
+        let place = self.under_way.iter().position(|read| read.op == id)?;
+        Some(self.under_way.swap_remove(place))
     }
 
-    /// Takes what follows from the configuration from a fresh one, and checks the rest: there are so many units.
-    pub fn restored(&mut self, fresh: &Ahead, units: u64) -> Verdict {
-        (self.window, self.after) = (fresh.window, fresh.after);
+    /// Takes what follows from the configuration from a fresh one, and checks the rest.
+    pub fn restored(&mut self, fresh: &Ahead) -> Verdict {
+        (self.window, self.units, self.after) = (fresh.window, fresh.units, fresh.after);
         let streams = self.streams.iter();
         ensure(
             streams.clone().all(|stream| stream.next < MOST && stream.used <= self.uses),
             "streams of reads",
         )?;
         ensure(
-            self.uses < MOST && streams.clone().all(|stream| u64::from(stream.until) <= units),
+            self.uses < MOST && streams.clone().all(|stream| stream.until <= self.units),
             "streams of reads",
         )?;
         ensure(self.under_way.len() <= self.reads_at_most(), "reads ahead under way")?;
+        ensure(self.under_way.iter().all(UnderWay::is_possible), "commands that wait for a read ahead")?;
         keep_room(&mut self.under_way, &fresh.under_way);
         Ok(())
     }

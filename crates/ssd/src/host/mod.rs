@@ -381,10 +381,12 @@ impl Host {
         self.feed_starved(b);
     }
 
-    /// A flash read for a command is done, and its units are looked at one by one.
+    /// A flash read for a command, or ahead, is done, and its units are looked at one by one.
     fn look_at_read(&mut self, id: OpId, command: CommandId, b: &mut Below<'_>) {
-        self.reads.look_at(id, command, &mut self.slots, &mut self.commands, b);
-        self.commands.end_read(command, id, b);
+        let command = self.reads.look_at(id, command, &mut self.slots, &mut self.commands, b);
+        if command.is_some() {
+            self.commands.end_read(command, id, b);
+        }
         self.feed_starved(b);
         if self.slots.rules.one_list {
             // What was kept may have taken room that is to be free.
@@ -392,27 +394,13 @@ impl Host {
         }
     }
 
-    /// A read is done that no command has asked for: of the rest of a partly written unit, whose slot is `tag`, or
-    /// ahead, for the command `tag` if one waits for it by now.
+    /// A read is done that no command has asked for: ahead, or of the rest of a partly written unit, whose slot is
+    /// `tag`.
     pub fn on_own_read(&mut self, cause: Cause, id: OpId, tag: u32, b: &mut Below<'_>) {
-        match cause {
-            Cause::ReadAhead => self.on_read_ahead(id, tag, b),
-            _ => self.on_merged(id, tag, b),
+        if cause == Cause::ReadAhead {
+            return self.look_at_read(id, CommandId::NONE, b);
         }
-    }
-
-    #[cold]
-    fn on_read_ahead(&mut self, id: OpId, tag: u32, b: &mut Below<'_>) {
-        self.reads.end_ahead(id, tag, &mut self.slots, &mut self.commands, b);
-        self.feed_starved(b);
-        if self.slots.rules.one_list {
-            self.flush_some(b);
-        }
-    }
-
-    /// The rest of a partly written unit is read.
-    fn on_merged(&mut self, op: OpId, tag: u32, b: &mut Below<'_>) {
-        if programs::on_merged(op, tag, &mut self.slots, &mut self.commands, b) {
+        if programs::on_merged(id, tag, &mut self.slots, &mut self.commands, b) {
             self.after_programs(b);
         } else {
             self.flush_some(b);

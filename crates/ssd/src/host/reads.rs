@@ -7,9 +7,9 @@ use super::commands::Commands;
 use super::slots::Slots;
 use super::staging::SlotState;
 use crate::flash::op::UNITS_AT_MOST;
-use crate::ftl::{Brought, End, Found, LastRead};
+use crate::ftl::{Brought, End, Found, LastRead, Reader};
 use crate::observe::{Effect, Source};
-use crate::signals::{Priority, Status};
+use crate::signals::{Command, Priority, Status};
 use crate::units::{CommandId, Lpn, OpId, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,6 @@ impl Reads {
     }
 
     /// The same where each read is looked at.
-    #[cold]
     #[inline(never)]
     fn go_on_looking(
         &mut self,
@@ -81,7 +80,7 @@ impl Reads {
             }
             let first = entry.command.lba.0;
             let mask = slots.shape.mask(cursor, first, first + u64::from(entry.command.sectors));
-            if !LOOKS || !self.is_told(id, (Lpn(cursor), mask), slots, commands, b) {
+            if !LOOKS || !self.is_told(id, Lpn(cursor), slots, commands, b) {
                 self.read_unit(id, (Lpn(cursor), mask), &mut last, slots, commands, b);
             }
             commands.table.get_mut(id).cursor = cursor + 1;
@@ -95,9 +94,9 @@ impl Reads {
     /// Tells of a unit that a command reads; whether it is on its way already, read ahead.
     #[inline(never)]
     fn is_told(
-        &self,
+        &mut self,
         id: CommandId,
-        (lpn, mask): (Lpn, u64),
+        lpn: Lpn,
         slots: &Slots,
         commands: &mut Commands,
         b: &mut Below<'_>,
@@ -105,7 +104,7 @@ impl Reads {
         if self.tells {
             tell_read(id, lpn, commands, b);
         }
-        self.ahead.as_ref().is_some_and(|ahead| ahead.join(id, (lpn, mask), slots, commands, b))
+        self.ahead.as_mut().is_some_and(|ahead| ahead.join(id, lpn, slots, commands))
     }
 
     /// Reads the granules of `mask` of one unit: slots first, newest to oldest, then flash.
@@ -133,7 +132,7 @@ impl Reads {
         let bytes = slots.shape.bytes(missing);
         let priority =
             if self.classes { commands.table.get(id).command.hints.class() } else { Priority::Medium };
-        match b.ftl.read_unit(b.flash, (id.0, priority), (lpn, missing, bytes), last) {
+        match b.ftl.read_unit(b.flash, Reader::Command(id.0, priority), (lpn, missing, bytes), last) {
             Found::Issued(reads) => {
                 commands.counts.buffer_misses += 1;
                 commands.table.get_mut(id).outstanding += u32::from(reads);
@@ -149,66 +148,46 @@ impl Reads {
         }
     }
 
-    /// The units of a flash read for a command, one by one: some are kept, and some are to be read again.
+    /// The units of a flash read for a command, or ahead, one by one: some are kept, and some are to be read again.
+    /// Returns the command, or that which waits for some of what was read ahead.
     pub fn look_at(
-        &self,
+        &mut self,
         id: OpId,
         command: CommandId,
         slots: &mut Slots,
         commands: &mut Commands,
         b: &mut Below<'_>,
-    ) {
-        let tag = commands.table.get(command).command.tag;
+    ) -> CommandId {
+        let ahead = self.ahead.as_mut().and_then(|ahead| ahead.end(id));
+        let command = ahead.map_or(command, |read| read.waits);
+        let asks = if command.is_some() { commands.table.get(command).command } else { Command::default() };
         let nothing = Brought { lpn: Lpn::NONE, mask: 0, end: End::Again };
         let mut brought = [nothing; UNITS_AT_MOST];
-        let count = b.ftl.end_read(b.flash, id, tag, &mut brought);
-        for &Brought { lpn, mask, end } in &brought[..count] {
-            match end {
+        let count = b.ftl.end_read(b.flash, id, asks.tag, &mut brought);
+        for unit in &mut brought[..count] {
+            let lpn = unit.lpn;
+            if ahead.is_some_and(|read| read.is_asked(lpn)) {
+                unit.mask = slots.shape.mask(lpn.0, asks.lba.0, asks.lba.0 + u64::from(asks.sectors));
+                match unit.end {
+                    End::Read { from, current: true } => b.ftl.moves.media.effects.push(Effect::Read {
+                        tag: asks.tag,
+                        lpn,
+                        from,
+                        mask: unit.mask,
+                    }),
+                    _ => unit.end = End::Again,
+                }
+            }
+            match unit.end {
                 End::Lost => commands.table.get_mut(command).status = Status::Uncorrectable,
-                End::Read { from, current: true } if keeps(lpn, mask, slots) => {
-                    keep(lpn, from, slots, commands, b);
+                End::Read { from, current: true } if ahead.is_some() || keeps(unit.mask, slots) => {
+                    keep(lpn, from, unit.mask == 0, slots, commands, b);
                 }
                 End::Read { .. } | End::Again => {}
             }
         }
         self.read_again(command, &brought[..count], slots, commands, b);
-    }
-
-    /// The units of a read ahead, one by one: they are kept, and some are to be read again for the command that waits.
-    pub fn end_ahead(
-        &mut self,
-        id: OpId,
-        waits: u32,
-        slots: &mut Slots,
-        commands: &mut Commands,
-        b: &mut Below<'_>,
-    ) {
-        if let Some(ahead) = &mut self.ahead {
-            ahead.end(id);
-        }
-        let command = CommandId(waits);
-        let is_awaited = command.is_some();
-        let tag = if is_awaited { commands.table.get(command).command.tag } else { 0 };
-        let nothing = Brought { lpn: Lpn::NONE, mask: 0, end: End::Again };
-        let mut brought = [nothing; UNITS_AT_MOST];
-        let count = b.ftl.end_read(b.flash, id, tag, &mut brought);
-        for unit in &mut brought[..count] {
-            match unit.end {
-                End::Lost => commands.table.get_mut(command).status = Status::Uncorrectable,
-                End::Read { from, current: true } if !slots.staging.find(unit.lpn).is_some() => {
-                    keep(unit.lpn, from, slots, commands, b);
-                    let kept = slots.staging.find(unit.lpn);
-                    if unit.mask == 0 && kept.is_some() {
-                        slots.staging.get_mut(kept).ahead = true;
-                    }
-                }
-                End::Read { .. } | End::Again => {}
-            }
-        }
-        if is_awaited {
-            self.read_again(command, &brought[..count], slots, commands, b);
-            commands.end_read(command, id, b);
-        }
+        command
     }
 
     /// What one read was to bring another one does, wherever it is.
@@ -282,17 +261,29 @@ fn needs_access(id: CommandId, access_ns: u64, commands: &mut Commands, now: Sim
     entry.ready_at = entry.ready_at.max(ready);
 }
 
-/// Whether a unit just read stays in DRAM: if it is whole, and nothing newer is there.
-fn keeps(lpn: Lpn, mask: u64, slots: &Slots) -> bool {
-    slots.rules.keep_reads && mask == slots.shape.full && !slots.staging.find(lpn).is_some()
+/// Whether a unit that a command has read stays in DRAM: if it is whole.
+fn keeps(mask: u64, slots: &Slots) -> bool {
+    slots.rules.keep_reads && mask == slots.shape.full
 }
 
-/// Keeps a unit just read in a slot, if one is free or clean.
-fn keep(lpn: Lpn, from: Source, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
+/// Keeps a unit just read in a slot, if one is free or clean, and nothing newer is there; `is_ahead` if nobody has
+/// asked for it.
+fn keep(
+    lpn: Lpn,
+    from: Source,
+    is_ahead: bool,
+    slots: &mut Slots,
+    commands: &mut Commands,
+    b: &mut Below<'_>,
+) {
+    if slots.staging.find(lpn).is_some() {
+        return;
+    }
     let Some((slot, evicted)) = slots.staging.take(lpn) else { return };
     slots.take_over(slot, evicted, &mut commands.counts, b);
     let mask = slots.shape.full;
-    slots.staging.get_mut(slot).mask = mask;
+    let taken = slots.staging.get_mut(slot);
+    (taken.mask, taken.ahead) = (mask, is_ahead);
     slots.staging.set_state(slot, SlotState::Clean, false);
     slots.follow(slot, false);
     slots.take_class_from_flash(slot, from, b);

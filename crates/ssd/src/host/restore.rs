@@ -25,9 +25,7 @@ impl Host {
         (self.reads.tells, self.looks_ahead) = (fresh.reads.tells, fresh.looks_ahead);
         self.reads.looks = fresh.reads.looks;
         match (&mut self.reads.ahead, &fresh.reads.ahead) {
-            (Some(ahead), Some(fresh)) => {
-                ahead.restored(fresh, self.logical_sectors / self.slots.shape.sectors)?
-            }
+            (Some(ahead), Some(fresh)) => ahead.restored(fresh)?,
             (None, None) => {}
             _ => return Err("reads ahead, which the configuration does not have".to_owned()),
         }
@@ -131,18 +129,20 @@ impl Host {
                     let first = units.next().ok_or("a read ahead of nothing")?;
                     let others = op.units().skip(1).count() as u32;
                     ensure(units.eq(first + 1..=first + others), "units of a read ahead")?;
-                    ahead.push(UnderWay { op: op.id, first, count: others + 1 });
-                    if op.tag != NONE {
-                        within("commands that wait for a read ahead", [op.tag], used.len())?;
-                        reads[op.tag as usize] += 1;
-                    }
+                    ensure(op.tag == NONE, "a read ahead that a command asks for")?;
+                    ahead.push(UnderWay::of(op.id, first, others + 1));
                 }
                 HostWork::Other => return Err("an operation the host never asks for".to_owned()),
             }
         }
         let listed = self.reads.ahead.as_ref().map_or(&[][..], |ahead| &ahead.under_way);
         ensure(listed.len() == ahead.len(), "reads ahead under way")?;
-        ensure(ahead.iter().all(|read| listed.contains(read)), "reads ahead under way")?;
+        let is_listed = |read: &UnderWay| listed.iter().any(|other| other.is_like(read));
+        ensure(ahead.iter().all(is_listed), "reads ahead under way")?;
+        for read in listed.iter().filter(|read| read.waits.is_some()) {
+            within("commands that wait for a read ahead", [read.waits.0], used.len())?;
+            reads[read.waits.0 as usize] += 1;
+        }
         ensure(programs == self.programs.under_way, "programs of host data")?;
         for (number, reads) in reads.into_iter().enumerate().filter(|(number, _)| used[*number]) {
             let entry = self.commands.table.get(CommandId(number as u32));

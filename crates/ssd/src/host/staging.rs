@@ -39,12 +39,12 @@ pub(super) struct Slot {
     pub state: SlotState,
     /// Trimmed while it could not be given up.
     pub dead: bool,
-    /// It gives way as soon as it is in flash, unless it is used before.
-    pub leaving: bool,
     /// It is dirty although flash holds the same: it is written once more.
     pub promoted: bool,
     /// It was read ahead, and nobody has asked for it yet.
     pub ahead: bool,
+    /// It gives way as soon as it is in flash, unless it is used before.
+    pub leaving: bool,
     /// It goes before dirty ones that nobody waits for.
     pub hurried: bool,
     /// Granules that hold data.
@@ -379,8 +379,8 @@ impl Staging {
         self.index.set(lpn, id);
         let slot = self.get_mut(id);
         (slot.lpn, slot.state, slot.older, slot.newer) = (lpn, SlotState::Free, older, SlotId::NONE);
-        (slot.mask, slot.waiter, slot.dead, slot.promoted) = (0, CommandId::NONE, false, false);
-        slot.ahead = false;
+        (slot.mask, slot.waiter) = (0, CommandId::NONE);
+        (slot.dead, slot.promoted, slot.ahead) = (false, false, false);
         Some((id, evicted))
     }
 

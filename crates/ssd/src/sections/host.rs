@@ -38,7 +38,7 @@ section! {
     /// `[host.read_ahead]`: what a sequential stream of reads will ask for next is brought to the buffer before.
     pub struct ReadAhead {
         /// How far ahead of the last data asked for; 0 reads nothing ahead.
-        size_kib: u32 = 0, unit "KiB", range 0..=65_536;
+        size_kib: u32 = 0, unit "KiB", range 0..=4_096;
         /// Reads that adjoin before it begins.
         after: u32 = 2, unit "reads", range 1..=1_000;
     }

@@ -26,6 +26,8 @@ pub(crate) struct Run {
     timers: BinaryHeap<Reverse<(u64, u32)>>,
     /// Clients of the groups between stonewalls that have not ended.
     open: Vec<u64>,
+    /// Some wait for a job of their group: with each that ends they may begin.
+    are_some_waiting: bool,
     /// The group that runs.
     group: usize,
     flows: Vec<Flow>,
@@ -71,8 +73,20 @@ impl JobFile {
         let steadies = self.steadies(&workers, &mut clients);
         let (ready, timers) = (VecDeque::with_capacity(lanes), BinaryHeap::with_capacity(4 * lanes));
         let (flows, drives) = (Vec::new(), self.drives());
-        let mut run =
-            Run { clients, ready, timers, open, group: 0, flows, steadies, remarks, drives, drive: 0 };
+        let are_some_waiting = clients.iter().any(|client| client.waits_for.is_some());
+        let mut run = Run {
+            clients,
+            ready,
+            timers,
+            open,
+            are_some_waiting,
+            group: 0,
+            flows,
+            steadies,
+            remarks,
+            drives,
+            drive: 0,
+        };
         run.check_marks(self)?;
         run.begin_group(0);
         Ok(run)
@@ -228,7 +242,7 @@ impl Run {
         if client.exits.is_some() || client.flow.is_some() {
             self.leave(lane, now);
         }
-        if self.clients.iter().any(|client| client.waits_for.is_some()) {
+        if self.are_some_waiting {
             self.begin_group(now);
         }
         while self.open[self.group] == 0 && self.group + 1 < self.open.len() {

@@ -106,6 +106,13 @@ impl Watch {
         }
     }
 
+    /// What was in flight has completed.
+    pub fn has_drained(&mut self, now: u64) {
+        if let Some(depth) = &mut self.depth {
+            depth.begin(now);
+        }
+    }
+
     /// A request of a direction completed that was sent at a time. `start` is the job's; in its warm-up only latencies
     /// above the limit count.
     pub fn completed(
@@ -252,14 +259,5 @@ impl Depth {
         }
         (self.is_last, self.drains) = (true, true);
         Verdict::Drain
-    }
-}
-
-impl Watch {
-    /// What was in flight has completed.
-    pub fn has_drained(&mut self, now: u64) {
-        if let Some(depth) = &mut self.depth {
-            depth.begin(now);
-        }
     }
 }

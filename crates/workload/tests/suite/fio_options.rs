@@ -256,7 +256,7 @@ fn both(folder: &std::path::Path, line: &str) -> (bool, bool) {
 }
 
 #[test]
-#[ignore = "starts fio some four hundred times"]
+#[ignore = "starts fio some four hundred times: make soak ONLY=options"]
 fn what_fio_takes_is_taken_and_what_it_refuses_is_refused() {
     let version = Command::new("fio").arg("--version").output();
     if !version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == "fio-3.33") {

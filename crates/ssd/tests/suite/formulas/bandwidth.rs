@@ -157,6 +157,29 @@ fn the_link_bounds_each_direction() {
 }
 
 #[test]
+fn reading_ahead_leaves_one_read_at_a_time_to_the_link() {
+    // Sixteen dies sense a page every 4 170 ns, and the link carries it in 8 192, after 200 ns of DRAM.
+    let mut cfg = round_numbers(8, 2, 1);
+    cfg.link.bandwidth_mb_s = 2_000.0;
+    let params = buffer::lru_write::Params { size_mib: 4.0, t_access_ns: 200, ..Default::default() };
+    cfg.buffer = buffer::Config::LruWrite(params);
+    let mut rate = |size_kib: u32| {
+        cfg.read_ahead.size_kib = size_kib;
+        let mut drive = Drive::new(&cfg).unwrap();
+        let pages = 2_000;
+        drive.fill(0, pages).unwrap();
+        let mut page = 0;
+        let next = |_| {
+            page += 1;
+            on_page(OpCode::Read, page % pages, 32)
+        };
+        closed_loop(&mut drive, 1, 1_900, next).rate()
+    };
+    close("one read at a time", rate(0), 1e9 / (READ_DIE + 8_192.0), 1.0);
+    close("read ahead", rate(512), 1e9 / (200.0 + 8_192.0), 1.0);
+}
+
+#[test]
 fn the_firmware_bounds_small_commands() {
     let mut cfg = round_numbers(1, 1, 1);
     cfg.firmware.t_command_us = 0.8;

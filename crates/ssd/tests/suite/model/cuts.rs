@@ -159,7 +159,7 @@ impl Run {
     }
 
     fn cut_until(&mut self, next: SimTime, cutter: &mut Cutter) -> Verdict {
-        for work in self.drive.at_work() {
+        for work in self.drive.blocks().at_work() {
             let is_new = cutter.known.insert((work.doing, work.block, work.page, work.since.0));
             if !is_new || cutter.rng.below(one_in(work.doing)) > 0 {
                 continue;

@@ -9,7 +9,7 @@ use ssd::nand::torn::{AtWork, Doing};
 /// The only array at work, and how far it has come at a time.
 fn progress(drive: &mut Drive, at: u64) -> (AtWork, u64) {
     drive.advance_to(SimTime(at));
-    let [work] = drive.at_work()[..] else { panic!("{:?} at {at}", drive.at_work()) };
+    let [work] = drive.blocks().at_work()[..] else { panic!("{:?} at {at}", drive.blocks().at_work()) };
     (work, work.done_ns(SimTime(at)))
 }
 
@@ -28,7 +28,7 @@ fn locks_and_programs_are_torn_where_their_arrays_were() {
         assert_eq!(drive.clone().cut().torn_locks().collect::<Vec<_>>(), [((work.block, work.page), ns)]);
     }
     drive.advance_to(SimTime(now + 100_290));
-    assert_eq!(drive.at_work(), []);
+    assert_eq!(drive.blocks().at_work(), []);
     let chips = drive.clone().cut();
     assert_eq!(chips.torn_locks().count(), 0);
     assert_eq!(chips.raw_read(work.block, work.page, drive.now(), 0), Raw::Zeros);
@@ -74,5 +74,5 @@ fn what_is_suspended_stays_where_it_was() {
     let (work, done) = progress(&mut drive, goes_on + T_PROG - 100_000 - 1);
     assert_eq!((work.total_ns, done), (T_PROG, T_PROG - 1));
     drive.advance_to(SimTime(goes_on + T_PROG - 100_000));
-    assert_eq!(drive.at_work(), []);
+    assert_eq!(drive.blocks().at_work(), []);
 }
