@@ -316,7 +316,7 @@ parts! {
     Submission = "submission",
     /// Firmware time of the command itself.
     Firmware = "firmware",
-    /// Waiting for the host link, which carries the data of others.
+    /// Waiting for the host link, which carries the data of others, slowly where `host.write_cap_mb_s` holds it back.
     LinkWait = "link_wait",
     /// Host link: latency both ways, data transfer.
     Link = "link",

@@ -129,6 +129,7 @@ techniques! { drive_config! {
                                             cell." = "ftl.slc_cache";
         sanitize: ftl::sanitize::Config, "What happens to copies that nobody may read." = "ftl.sanitize";
     } {
+        host = "host";
         queues = "host.queues";
         link = "host.link";
         firmware = "host.firmware";

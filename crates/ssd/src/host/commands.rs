@@ -45,7 +45,7 @@ impl Commands {
             table: CommandTable::new(count),
             completed: VecDeque::with_capacity(count),
             waiters: Waiters::default(),
-            link: Link::new(&cfg.link),
+            link: Link::new(&cfg.link, cfg.host.write_cap_mb_s),
             unlocked: CommandList::EMPTY,
             all_wait: false,
             hash: 0,

@@ -11,6 +11,10 @@ pub(super) struct Link {
     /// One way.
     pub latency_ns: u64,
     femtoseconds_per_byte: u64,
+    /// The same towards the drive, which may be held back.
+    inward_femtoseconds_per_byte: u64,
+    /// And as long as it is; 0 if it never is.
+    held_femtoseconds_per_byte: u64,
     /// When each direction has carried what it was given.
     pub inward_free_at: SimTime,
     pub outward_free_at: SimTime,
@@ -18,10 +22,16 @@ pub(super) struct Link {
 
 impl Link {
     // tidy: allow(float): called when a drive is built
-    pub fn new(cfg: &sections::Link) -> Self {
+    pub fn new(cfg: &sections::Link, write_cap_mb_s: f64) -> Self {
+        let per_byte = |mb_s: f64| libm::round(1e9 / mb_s) as u64;
         Link {
             latency_ns: SimDuration::from_us(cfg.latency_us).0,
-            femtoseconds_per_byte: libm::round(1e9 / cfg.bandwidth_mb_s) as u64,
+            femtoseconds_per_byte: per_byte(cfg.bandwidth_mb_s),
+            inward_femtoseconds_per_byte: per_byte(cfg.bandwidth_mb_s),
+            held_femtoseconds_per_byte: match write_cap_mb_s > 0.0 {
+                true => per_byte(write_cap_mb_s.min(cfg.bandwidth_mb_s)),
+                false => 0,
+            },
             inward_free_at: SimTime::ZERO,
             outward_free_at: SimTime::ZERO,
         }
@@ -30,24 +40,39 @@ impl Link {
     /// Takes what follows from the configuration from a fresh link, and checks the rest.
     pub fn restored(&mut self, fresh: &Link) -> Verdict {
         (self.latency_ns, self.femtoseconds_per_byte) = (fresh.latency_ns, fresh.femtoseconds_per_byte);
+        self.held_femtoseconds_per_byte = fresh.held_femtoseconds_per_byte;
+        let inward = [self.femtoseconds_per_byte, self.held_femtoseconds_per_byte];
+        ensure(inward.contains(&self.inward_femtoseconds_per_byte), "the rate of the link")?;
         let until = self.inward_free_at.max(self.outward_free_at);
         ensure(until.0 < MOST, "until when the link is taken")
     }
 
+    /// Whether the data of writes may be held back.
+    #[inline]
+    pub fn may_hold_back(&self) -> bool {
+        self.held_femtoseconds_per_byte > 0
+    }
+
+    /// Holds back the data of writes from now on, or no longer.
+    pub fn hold_back(&mut self, is_held: bool) {
+        self.inward_femtoseconds_per_byte =
+            if is_held { self.held_femtoseconds_per_byte } else { self.femtoseconds_per_byte };
+    }
+
     /// Time of that many bytes.
     #[inline]
-    fn data_ns(&self, bytes: u64) -> u64 {
-        let femtoseconds = bytes.checked_mul(self.femtoseconds_per_byte);
+    fn data_ns(bytes: u64, femtoseconds_per_byte: u64) -> u64 {
+        let femtoseconds = bytes.checked_mul(femtoseconds_per_byte);
         match femtoseconds.and_then(|femtoseconds| femtoseconds.checked_add(500_000)) {
             Some(femtoseconds) => femtoseconds / 1_000_000,
-            None => self.long_data_ns(bytes),
+            None => Self::long_data_ns(bytes, femtoseconds_per_byte),
         }
     }
 
     /// The largest commands on the slowest links need more than 64 bits.
     #[cold]
-    fn long_data_ns(&self, bytes: u64) -> u64 {
-        ((u128::from(bytes) * u128::from(self.femtoseconds_per_byte) + 500_000) / 1_000_000) as u64
+    fn long_data_ns(bytes: u64, femtoseconds_per_byte: u64) -> u64 {
+        ((u128::from(bytes) * u128::from(femtoseconds_per_byte) + 500_000) / 1_000_000) as u64
     }
 
     fn transfer(free_at: &mut SimTime, ns: u64, from: SimTime) -> SimTime {
@@ -62,7 +87,7 @@ impl Link {
         if !timed {
             return now;
         }
-        let ns = self.data_ns(bytes);
+        let ns = Self::data_ns(bytes, self.inward_femtoseconds_per_byte);
         Self::transfer(&mut self.inward_free_at, ns, now)
     }
 
@@ -75,7 +100,7 @@ impl Link {
         if bytes == 0 {
             return SimTime(ready.0 + self.latency_ns);
         }
-        let ns = self.data_ns(bytes);
+        let ns = Self::data_ns(bytes, self.femtoseconds_per_byte);
         SimTime(Self::transfer(&mut self.outward_free_at, ns, ready).0 + self.latency_ns)
     }
 }

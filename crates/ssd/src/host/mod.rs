@@ -421,6 +421,9 @@ impl Host {
     /// After programs: waiting writes, flushes, further programs and reads go on.
     #[inline(never)]
     pub fn after_programs(&mut self, b: &mut Below<'_>) {
+        if self.commands.link.may_hold_back() {
+            self.commands.link.hold_back(b.ftl.moves.media.work.moves_data());
+        }
         self.writes.go_on(&mut self.slots, &mut self.commands, b);
         self.flush_some(b);
         self.feed_starved(b);

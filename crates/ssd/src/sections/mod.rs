@@ -23,7 +23,7 @@ pub use ftl::{
     Allocation, AllocationOrder, Axis, Cleaning, Issue, Mapping, MappingUnit, MovesOfFirst, Placement,
     Redundancy, Superblock,
 };
-pub use host::{Arbitration, Firmware, Link, Queues, ReadAhead};
+pub use host::{Arbitration, Firmware, HostSection, Link, Queues, ReadAhead};
 pub use nand::{
     ArrayTimes, Cell, DisturbCounters, DisturbLaw, ErrorModel, Errors, Geometry, Lock, ProgramOrder,
     Reliability, SectorErrors, Slc, Timing,
@@ -60,6 +60,8 @@ pub struct Sections {
     pub allocation: Allocation,
     /// How cleaning moves data.
     pub cleaning: Cleaning,
+    /// What is let through.
+    pub host: HostSection,
     /// Submission queues.
     pub queues: Queues,
     /// Between host and drive.

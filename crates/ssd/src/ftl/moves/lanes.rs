@@ -382,6 +382,7 @@ impl Moves {
     pub(in crate::ftl) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         flash.pool.remove(id);
         let block = BlockId(op.tag);
+        self.media.work.note_erased();
         if self.media.erased(flash, block, op) {
             self.check_lane(flash, self.media.tables.layout.lane_of(block));
         }

@@ -71,6 +71,9 @@ pub struct Work {
     pub(in crate::ftl) emptied: bool,
     /// The host has been silent long enough for blocks that wait for it to be looked at.
     pub(in crate::ftl) quiet: bool,
+    /// What cleaning had moved when the last block was erased, and whether that was more than at the one before.
+    moved: u64,
+    has_moved: bool,
 }
 
 impl Work {
@@ -139,6 +142,8 @@ impl Work {
             idle: false,
             pace: Pace::Relaxed,
             emptied: false,
+            moved: 0,
+            has_moved: false,
             quiet: false,
         }
     }
@@ -291,6 +296,18 @@ impl Work {
             )),
             None => Ok(()),
         }
+    }
+
+    /// A block was erased.
+    pub(in crate::ftl) fn note_erased(&mut self) {
+        let moved = self.counts.moved_units[Cause::Cleaning as usize];
+        self.has_moved = moved != self.moved;
+        self.moved = moved;
+    }
+
+    /// Whether the room that comes of cleaning takes moves: data had to be moved before the last block was erased.
+    pub fn moves_data(&self) -> bool {
+        self.has_moved
     }
 
     /// A failing block is closed and quiet: queue it for retirement.

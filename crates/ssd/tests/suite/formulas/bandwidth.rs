@@ -187,3 +187,27 @@ fn the_firmware_bounds_small_commands() {
     let rate = closed_loop(&mut drive, 64, 20_000, |_| on_page(OpCode::Read, 0, 1)).rate();
     close("firmware", rate, 1e9 / 800.0, 1.0);
 }
+
+#[test]
+fn a_limit_on_writes_holds_while_data_is_moved() {
+    // 64 blocks of 64 pages on each of two dies, with as much spare as data: writes over all of it are cleaned after,
+    // and held back to 4 MB/s, 244 pages a second. What is written in sequence leaves nothing to be moved.
+    let mut cfg = round_numbers(1, 2, 1);
+    cfg.drive.over_provisioning_percent = 25.0;
+    let pages = (cfg.logical_bytes() / 16_384) as u32;
+    let mut rate = |cap: f64, in_sequence: bool| {
+        cfg.host.write_cap_mb_s = cap;
+        let mut drive = Drive::new(&cfg).unwrap();
+        drive.fill(0, pages).unwrap();
+        let (mut rng, mut at) = (Rng::named(5, "pages"), 0);
+        let mut next = |_| {
+            at = (at + 1) % pages;
+            on_page(OpCode::Write, if in_sequence { at } else { rng.below(pages) }, 32)
+        };
+        closed_loop(&mut drive, 16, u64::from(pages) * 4, &mut next).rate()
+    };
+    close("writes that are held back", rate(4.0, false), 4e6 / 16_384.0, 2.0);
+    let free = rate(0.0, true);
+    close("writes in sequence beside a limit", rate(4.0, true), free, 2.0);
+    assert!(rate(0.0, false) > 2.0 * 4e6 / 16_384.0);
+}
