@@ -9,9 +9,11 @@ use crate::engine::State;
 use crate::external::{External, ExternalPolicies};
 use crate::ftl::techniques;
 
-/// Sections whose keys a drive may change at any time: how long things take, what goes first, with which voltages is
-/// read, when and where cleaning begins. They leave no marks on flash and say nothing of its shape.
-const CHANGEABLE: [&str; 9] = [
+/// Sections whose keys a drive may change at any time: what its maker promises, how long things take, what goes first,
+/// with which voltages is read, when and where cleaning begins. They leave no marks on flash and say nothing of its
+/// shape.
+const CHANGEABLE: [&str; 10] = [
+    "drive.rating",
     "nand.timing",
     "flash.channel",
     "flash.scheduling",

@@ -14,6 +14,7 @@ const SCALES: &[&[(&str, f64)]] = &[
         ("TiB", 1_099_511_627_776.0),
     ],
     &[("MB/s", 1.0), ("GB/s", 1e3)],
+    &[("GB", 1.0), ("TB", 1e3), ("PB", 1e6)],
 ];
 /// Bytes of the longest of them.
 const LONGEST: usize = 5;
@@ -68,6 +69,7 @@ mod tests {
             ("512MiB", "GiB", Value::Float(0.5)),
             ("7%", "%", Value::Integer(7)),
             ("8gb/s", "MB/s", Value::Integer(8_000)),
+            ("2.5 PB", "TB", Value::Integer(2_500)),
             ("100 requests", "requests", Value::Integer(100)),
         ] {
             assert_eq!(in_unit(text, unit), Some(value), "{text} in {unit}");

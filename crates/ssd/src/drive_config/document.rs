@@ -94,6 +94,7 @@ impl Walk<'_> {
                 DeValue::Table(inner) if section && !above => self.reader.entries(&path, inner),
                 DeValue::Table(inner) if above => self.tables(inner, &path),
                 other if section || above => self.reader.not_a_section(&path, byte, other),
+                DeValue::Table(_) if is_key(prefix, key.get_ref()) => self.reader.entry(prefix, key, value),
                 DeValue::Table(inner) => self.no_such_table(&path, byte, inner),
                 _ if DriveConfig::section_paths().any(|s| s == prefix) => {
                     self.reader.entry(prefix, key, value);
@@ -133,6 +134,12 @@ impl Walk<'_> {
         let problem = Problem::NoSuchKey { found: path.to_owned(), allowed, near, unit: None };
         self.reader.report(byte, path, problem);
     }
+}
+
+/// Whether a section has a key of that name.
+fn is_key(section: &str, key: &str) -> bool {
+    let config = DriveConfig::default();
+    config.section(section).is_some_and(|table| table.fields().iter().any(|field| field.key == key))
 }
 
 /// Keys that there were, with what says the same now.

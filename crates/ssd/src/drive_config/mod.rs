@@ -102,6 +102,7 @@ macro_rules! drive_config {
 techniques! { drive_config! {
     {
         drive = "drive";
+        rating = "drive.rating";
         geometry = "nand.geometry";
         cell = "nand.cell";
         timing = "nand.timing";

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use cell::CellPart;
 pub(crate) use derived::GIB;
 pub use derived::MAX_UNITS;
-pub use drive::DriveSection;
+pub use drive::{DriveSection, RatedWorkload, Rating};
 pub use flash::{Channel, ChannelOrder, PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 pub use ftl::{
     Allocation, AllocationOrder, Axis, Cleaning, Issue, Mapping, MappingUnit, MovesOfFirst, Placement,
@@ -34,6 +34,8 @@ pub use nand::{
 pub struct Sections {
     /// What the host sees of the whole.
     pub drive: DriveSection,
+    /// What its maker promises.
+    pub rating: Rating,
     /// How many of everything.
     pub geometry: Geometry,
     /// How bits lie in the cell.

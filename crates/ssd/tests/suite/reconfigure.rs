@@ -124,7 +124,7 @@ fn what_has_left_marks_on_flash_is_refused_by_name() {
     let fixed = ["drive.over_provisioning_percent", "ftl.stream.policy"].map(str::to_owned);
     assert_eq!(error, ReconfigureError::Fixed(fixed.to_vec()));
     assert!(
-        error.to_string().contains("cannot change on an aged drive\n    allowed: keys of nand.timing"),
+        error.to_string().contains("cannot change on an aged drive\n    allowed: keys of drive.rating"),
         "{error}"
     );
     assert_eq!(differing(&cfg, &other).len(), 3);

@@ -115,6 +115,9 @@ const WRONG: &[(&str, &[&str])] = &[
         &["my.toml:2: drive.logical_gib: out of range", "inf", "0 to 1000000 GiB"],
     ),
     ("[drive]\nseed = 1979-05-27", &["my.toml:2: drive.seed: wrong type", "a date or time"]),
+    ("[drive.rating]\ntbv = 1", &["my.toml:2: drive.rating.tbv: no such key", "mean tbw?"]),
+    ("[drive.rating]\ntbw = -1", &["my.toml:2: drive.rating.tbw: out of range", "TB"]),
+    ("[drive.rating]\nworkload = \"randm\"", &["drive.rating.workload: no such value", "\"random\""]),
     ("[drive.seed]\nx = 1", &["my.toml:1: drive.seed: wrong type", "a table"]),
     (
         "[host.queues]\ndepth = 0",

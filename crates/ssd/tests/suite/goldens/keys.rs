@@ -17,6 +17,8 @@ use super::support::{Load, is_soak};
 
 /// Keys that change no drive, and why.
 const INERT: &[(&str, &str)] = &[
+    ("drive.rating.tbw", "is what the maker promises: who asks how long the drive lasts is told"),
+    ("drive.rating.workload", "the same"),
     ("nand.geometry.spare_bytes", "says what parity fits in it"),
     ("nand.slc.part", "has one value: only one part of one bit a cell ships"),
     ("ftl.cleaning.paces_host", "acts where the host outruns cleaning: not in runs so short, but in `pace`"),
