@@ -14,7 +14,7 @@ LOCKED := $(if $(CI),--locked,)
 # A table at the end of a job says how long each step took.
 STEP := scripts/step.sh
 
-.PHONY: help demo test python notebook book check bench speed tables instructions soak faults tidy fmt clippy doc unit\
+.PHONY: help demo test python notebook book check bench speed tables drives instructions soak faults tidy fmt clippy doc unit\
   release dist toolchain clean
 
 help: ## Show this list
@@ -64,8 +64,11 @@ speed: toolchain ## Measure README's speed table anew and write it (benches/spee
 	$(CARGO) $(BENCH) -- --speed
 	@$(MAKE) --no-print-directory tables
 
-tables: toolchain ## Rewrite the tables in README.md and papers/README.md from the files that hold their numbers
+tables: toolchain ## Rewrite the tables in README.md, papers/README.md, docs/real-drives.md from the files that hold their numbers
 	$(CARGO) run --quiet --package xtask $(LOCKED) -- tables
+
+drives: toolchain ## Fit the drives one can buy anew (data/drives): presets, benches/real/fits, docs/real-drives.md
+	@scripts/drives.sh
 
 instructions: toolchain ## Instructions per request: over 2 % above benches/instructions.txt fails (UPDATE=1 writes it)
 	$(CARGO) $(BENCH) -- --instructions $(if $(UPDATE),--update)

@@ -74,6 +74,14 @@ const STEPS: &[Step] = &[
         figures: &["passed", " s  "],
     },
     Step {
+        name: "fits",
+        about: "ten drives of ours, fitted to what runs say of them",
+        minutes: 6,
+        variables: &[],
+        command: &["cargo", "test", "-p", "wordline-lab", "--lib", "fit::", "--", "--include-ignored"],
+        figures: &["test result"],
+    },
+    Step {
         name: "voltages",
         about: "voltages by age of the parts that `make test` leaves out",
         minutes: 1,

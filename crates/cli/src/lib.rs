@@ -30,7 +30,7 @@ use std::sync::LazyLock;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    cache, capture as capturing, compare, completion, explain, forensics, formats, lab as laboratory, new,
+    cache, capture as capturing, compare, completion, explain, fit, forensics, formats, lab as laboratory, new,
     policies, presets, report, reproduce, run as running, sweep, trace, worker,
 };
 use failure::Failure;
@@ -70,6 +70,8 @@ enum Command {
     New(new::New),
     /// Show the drive as configured: every value, and where it came from
     Explain(explain::Explain),
+    /// Find the configuration of a drive one can buy, from its public figures or fio's results
+    Fit(fit::Fit),
     /// Inspect, convert or cut a trace
     Trace(Box<trace::Trace>),
     /// Record what a program writes to files, with the call stack of each write
@@ -105,6 +107,7 @@ impl Command {
             Command::Policies(args) => policies::run(args, out),
             Command::New(args) => new::run(args, out),
             Command::Explain(args) => explain::run(args, out),
+            Command::Fit(args) => fit::run(args, out),
             Command::Trace(args) => trace::run(args, out),
             Command::Capture(args) => capturing::run(args),
             Command::Formats(args) => formats::run(args, out),

@@ -71,6 +71,12 @@ impl Progress {
         }
     }
 
+    /// The next step of work whose steps have names.
+    pub fn step(&self, what: &str, number: u64) {
+        self.bar.set_message(what.to_owned());
+        self.at(number);
+    }
+
     /// So much of it is done.
     pub fn at(&self, done: u64) {
         self.bar.set_position(done);

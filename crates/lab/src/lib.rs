@@ -49,6 +49,7 @@ pub mod error;
 pub mod experiment;
 mod facts;
 pub mod files;
+pub mod fit;
 mod fio_json;
 mod fio_tally;
 pub mod forensics;

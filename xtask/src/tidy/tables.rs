@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 const PAPERS: &str = "papers/README.md";
+const REAL: &str = "docs/real-drives.md";
+/// Where what was fitted to real drives is kept.
+const FITS: (&str, &str) = ("benches/real/fits/", ".json");
 const SPEED: &str = "benches/speed.json";
 const INSTRUCTIONS: &str = "benches/instructions.txt";
 const END: &str = "<!-- end of table -->";
@@ -15,8 +18,12 @@ const ADVICE: &str = "`make tables` writes it";
 type Render = fn(&Tree) -> Result<String, String>;
 
 /// All tables: file, name, and what yields the text.
-const TABLES: &[(&str, &str, Render)] =
-    &[("README.md", "speed", speed), ("README.md", "instructions", instructions), (PAPERS, "claims", claims)];
+const TABLES: &[(&str, &str, Render)] = &[
+    ("README.md", "speed", speed),
+    ("README.md", "instructions", instructions),
+    (PAPERS, "claims", claims),
+    (REAL, "drives", drives),
+];
 
 /// Rows of the file of speed: the name there, and what it is.
 const SPEED_ROWS: &[(&str, &str)] = &[
@@ -175,6 +182,31 @@ fn instructions(tree: &Tree) -> Result<String, String> {
         Some(name) => Err(format!("nothing is said of row {name} of {INSTRUCTIONS}")),
         None => Ok(table),
     }
+}
+
+/// What each fitted drive was given and what is predicted.
+fn drives(tree: &Tree) -> Result<String, String> {
+    let fits = tree.sources.iter().filter(|it| it.path.starts_with(FITS.0) && it.path.ends_with(FITS.1));
+    let mut table = "| drive | figure | given | predicted | off | |\n|---|---|---|---|---|---|\n".to_owned();
+    for fit in fits {
+        let name = fit.text.lines().find_map(|line| json_value(line, "name"));
+        let mut name = name.ok_or_else(|| format!("{} has no name", fit.path))?;
+        // A figure is an object of its own, its keys in the order of the alphabet.
+        for row in fit.text.split("\n    {").filter(|row| row.contains("\"figure\": ")) {
+            let of = |key: &str| row.lines().find_map(|line| json_value(line, key));
+            let of = |key: &str| of(key).ok_or_else(|| format!("{}: a figure without {key}", fit.path));
+            let off = 100.0 * number(of("off")?)?;
+            let fitted = if of("fitted")? == "true" { "fitted" } else { "" };
+            let (given, predicted) = (of("given_text")?, of("predicted_text")?);
+            let _ = writeln!(
+                table,
+                "| {name} | {} | {given} | {predicted} | {off:+.1} % | {fitted} |",
+                of("figure")?.replace('_', " ")
+            );
+            name = "";
+        }
+    }
+    Ok(table)
 }
 
 /// Claims of a basis: judged and met.

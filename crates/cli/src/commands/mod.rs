@@ -5,6 +5,7 @@ pub mod capture;
 pub mod compare;
 pub mod completion;
 pub mod explain;
+pub mod fit;
 pub mod forensics;
 pub mod formats;
 pub mod lab;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use ssd::config::presets::{self, Preset};
+use ssd::config::presets::{self, Group, Preset};
 
 use crate::failure::Failure;
 use crate::text::Columns;
@@ -12,6 +12,7 @@ use crate::text::Columns;
 pub const EXAMPLES: &str = "\
 Examples:
   wordline presets                     the list
+  wordline presets micron_7450_pro     a drive one can buy: what its figures fix, what is assumed
   wordline presets m64                 the text of a drive, with the source of each number
   wordline presets nand/straw          the text of a NAND part
   wordline presets cell/tlc_48l        the constants of a cell part: voltages, wear, retention, correction
@@ -19,6 +20,16 @@ Examples:
   wordline presets workload/ads        a stand-in for a paper's trace: what is known about it, what is assumed
   wordline presets varmail             a mail server on files: its loop, what is fitted
   wordline presets tlc > my-drive.toml a drive of your own to start from";
+
+/// The kinds of drives, as they are listed.
+const GROUPS: [(Group, &str); 3] = [
+    (
+        Group::Bought,
+        "Drives one can buy (--drive NAME, or `preset = \"NAME\"` in a configuration; docs/real-drives.md)",
+    ),
+    (Group::Plain, "Plain drives"),
+    (Group::Papers, "Drives of papers and of other simulators"),
+];
 
 /// Flags of `presets`.
 #[derive(Args, Debug)]
@@ -34,8 +45,12 @@ pub fn run(args: &Presets, out: &mut dyn Write) -> Result<(), Failure> {
         out.write_all(find(name)?.text.as_bytes())?;
         return Ok(());
     }
-    list(out, "Drives (--drive NAME, or `preset = \"NAME\"` in a configuration)", presets::drives())?;
-    writeln!(out)?;
+    for (group, title) in GROUPS {
+        let drives: Vec<Preset> =
+            presets::drives().iter().filter(|drive| drive.group() == group).copied().collect();
+        list(out, title, &drives)?;
+        writeln!(out)?;
+    }
     list(out, "NAND parts (`part = \"NAME\"` in the table [nand])", presets::nands())?;
     writeln!(out)?;
     list(out, "Cell parts, how cells age (`part = \"NAME\"` in the table [cell])", presets::cells())?;

@@ -11,6 +11,7 @@ mod docs;
 mod explain;
 mod files;
 mod fio;
+mod fit;
 mod forensics;
 mod hostile_input;
 mod interrupts;

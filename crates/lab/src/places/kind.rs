@@ -10,7 +10,7 @@ use workload::{Recorded, SECTOR_BYTES, Spec};
 use crate::compare::metric_keys;
 use crate::job::GENERATOR_SPACE_BYTES;
 use crate::page::BEGINS;
-use crate::{fio_json, forensics, request_log, timeline, versions};
+use crate::{fio_json, fit, forensics, request_log, timeline, versions};
 
 /// Bytes of a file by which it is known.
 const HEAD_BYTES: u64 = 64 << 10;
@@ -36,6 +36,8 @@ pub enum Kind {
     Report,
     /// A row for each result.
     Comparison,
+    /// The configuration of a drive that was fitted.
+    Fitted,
     /// Requests in a format that traces are written in.
     Trace(&'static TargetInfo),
     /// What a program did to files.
@@ -55,6 +57,7 @@ impl Kind {
             Kind::Snapshot => "a snapshot",
             Kind::Report => "a report",
             Kind::Comparison => "a table of results",
+            Kind::Fitted => "a configuration of a fitted drive",
             Kind::Trace(target) => return format!("a trace in the format {}", target.name),
             Kind::Capture => "a capture",
         };
@@ -74,6 +77,7 @@ impl Kind {
             Kind::Snapshot => begins(&ssd::snapshot::MAGIC),
             Kind::Report => begins(BEGINS.as_bytes()),
             Kind::Comparison => head(path).is_some_and(|head| compares(&head)),
+            Kind::Fitted => head(path).is_some_and(|head| fit::is_fitted(&head)),
             Kind::Trace(target) if target.begins().is_empty() => is_trace(path, target.name),
             Kind::Trace(target) => unpacked(path).is_some_and(|text| text.starts_with(&target.begins())),
             Kind::Capture => workload::capture::is_capture(path),

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use workload::whole;
 
 /// A file, read.
-pub(super) struct File {
+pub(crate) struct File {
     /// Where it lies.
     pub path: PathBuf,
     /// What is in it.
@@ -73,7 +73,7 @@ impl File {
 }
 
 /// A table being read: it remembers which keys were asked for, and refuses all others at the end.
-pub(super) struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     file: &'a File,
     table: &'a DeTable<'a>,
     /// Path of the table in the file.
@@ -190,6 +190,11 @@ impl<'a> Walk<'a> {
         number
             .map(Some)
             .map_err(|_| self.wrong(key, format!("found {}", kind(value)), "a whole number from 0"))
+    }
+
+    /// Whether a key is there and a number.
+    pub fn is_number(&self, key: &'static str) -> bool {
+        matches!(self.get(key), Some((DeValue::Integer(_) | DeValue::Float(_), _)))
     }
 
     /// Whether a key is there and a list.

@@ -12,7 +12,7 @@ mod bounds;
 mod cell;
 mod check;
 mod claims;
-mod document;
+pub(crate) mod document;
 mod experiment;
 mod figures;
 mod judged;

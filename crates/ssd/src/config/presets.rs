@@ -2,6 +2,9 @@
 
 use super::error::Origin;
 
+/// How the first line of a drive's configuration ends that was fitted to its figures.
+pub const FITTED: &str = "fitted to its public figures (wordline fit).";
+
 /// A shipped configuration file.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
@@ -13,7 +16,28 @@ pub struct Preset {
     pub text: &'static str,
 }
 
+/// What kind of drive a preset is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// One that can be bought, fitted to its public figures.
+    Bought,
+    /// One as they are made today, of no maker.
+    Plain,
+    /// That of a paper, or of another simulator.
+    Papers,
+}
+
 impl Preset {
+    /// What kind of drive it is: what was fitted says so, and papers say what was before.
+    pub fn group(&self) -> Group {
+        let is_fitted = self.summary().ends_with(FITTED);
+        match (is_fitted, self.text.contains("past = \"uniform\"")) {
+            (true, _) => Group::Bought,
+            (_, true) => Group::Papers,
+            _ => Group::Plain,
+        }
+    }
+
     /// What it is, in a line: the first comment of the file.
     pub fn summary(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
@@ -31,7 +55,9 @@ macro_rules! shipped {
 }
 
 const DRIVES: &[Preset] = shipped!("drive":
-    "client_tlc", "tlc", "qlc", "m64", "mqsim", "aged_tlc", "aged_qlc",
+    "micron_7450_pro", "micron_7450_max", "micron_9550_max", "solidigm_p5520", "samsung_pm9a3",
+    "intel_p5510", "intel_p5500", "intel_p4320", "intel_p3700",
+    "client_tlc", "tlc", "qlc", "aged_tlc", "aged_qlc", "m64", "mqsim",
     "redftl", "redftl_mds", "redftlplus", "pds", "ids",
     "hire", "hire_base", "hire_boost", "hire_reduced",
     "straw", "rftl", "boundedread", "longlive", "evanesco",

@@ -382,8 +382,8 @@ impl Moves {
     pub(in crate::ftl) fn on_erased(&mut self, flash: &mut Flash, id: OpId, op: &Op) {
         flash.pool.remove(id);
         let block = BlockId(op.tag);
-        self.media.work.note_erased();
         if self.media.erased(flash, block, op) {
+            self.media.work.note_erased();
             self.check_lane(flash, self.media.tables.layout.lane_of(block));
         }
     }

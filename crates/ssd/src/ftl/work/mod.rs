@@ -71,7 +71,9 @@ pub struct Work {
     pub(in crate::ftl) emptied: bool,
     /// The host has been silent long enough for blocks that wait for it to be looked at.
     pub(in crate::ftl) quiet: bool,
-    /// What cleaning had moved when the last block was erased, and whether that was more than at the one before.
+    /// Blocks erased since the last look at what cleaning has moved, what that was then, and whether it was more than at
+    /// the look before.
+    erased: u32,
     moved: u64,
     has_moved: bool,
 }
@@ -142,6 +144,7 @@ impl Work {
             idle: false,
             pace: Pace::Relaxed,
             emptied: false,
+            erased: 0,
             moved: 0,
             has_moved: false,
             quiet: false,
@@ -298,14 +301,17 @@ impl Work {
         }
     }
 
-    /// A block was erased.
+    /// A block was erased: after as many as there are lanes, it is looked at what was moved for them.
     pub(in crate::ftl) fn note_erased(&mut self) {
-        let moved = self.counts.moved_units[Cause::Cleaning as usize];
-        self.has_moved = moved != self.moved;
-        self.moved = moved;
+        self.erased += 1;
+        if self.erased as usize >= self.lanes.len() {
+            let moved = self.counts.moved_units[Cause::Cleaning as usize];
+            self.has_moved = moved != self.moved;
+            (self.moved, self.erased) = (moved, 0);
+        }
     }
 
-    /// Whether the room that comes of cleaning takes moves: data had to be moved before the last block was erased.
+    /// Whether the room that comes of cleaning takes moves: data had to be moved before the last blocks were erased.
     pub fn moves_data(&self) -> bool {
         self.has_moved
     }

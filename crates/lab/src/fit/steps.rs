@@ -1,0 +1,475 @@
+//! The fit itself: one number after the other, each from the figure that fixes it.
+
+use super::check::{binary, greedy};
+use super::model::{GIB, Model, Suspension, program_told};
+use super::predictions::{Row, iops, mb_s, mean_us, percentile};
+use super::quantity::{Dimension, plain};
+use super::sheet::{Beside, Measure, Sheet};
+use super::trial::{Load, run};
+use crate::job::JobError;
+use crate::stop::Stop;
+use crate::threads::on_all_cores;
+
+/// A number is fitted when what it fixes is this near.
+const NEAR: f64 = 0.003;
+/// How often it is tried.
+const TRIES: usize = 5;
+/// From here on, a figure contradicts the others: by so much more or less is predicted.
+pub(super) const CONTRADICTS: f64 = 1.25;
+/// What a drive may be slower in reads than its link before the link is not what limits it.
+const LINK_SLACK: f64 = 0.97;
+/// Policies that are tried where a skewed load was measured.
+const VICTIMS: [&str; 5] = ["greedy", "cost_benefit", "d_choices", "cost_age_time", "fifo"];
+
+/// Why a number is what it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Because {
+    /// A figure fixes it, or the sheet says so: which.
+    Fixed(String),
+    /// The data leaves it open: by whom or what it is assumed, and what else it could be.
+    Assumed(String),
+    /// No configuration meets the figures together: which, and what was done.
+    Contradicted(String),
+}
+
+/// A number that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Its key, or what it concerns.
+    pub key: &'static str,
+    /// Its value, for people.
+    pub value: String,
+    /// Why.
+    pub because: Because,
+}
+
+/// A drive that was fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// Its sheet.
+    pub sheet: Sheet,
+    /// Its numbers.
+    pub model: Model,
+    /// Why they are what they are.
+    pub found: Vec<Found>,
+    /// What it does, beside what was given.
+    pub rows: Vec<Row>,
+}
+
+/// Fits a drive to a sheet. `told` hears what is being done, and how many of so many runs are; deterministic. Ends
+/// early, as a failure, if `stop` is asked for.
+pub fn fit(sheet: &Sheet, stop: &Stop, told: &mut dyn FnMut(&str)) -> Result<Fit, JobError> {
+    let raw = sheet.raw.unwrap_or_else(|| binary(sheet.capacity));
+    let model = Model::new(sheet.bits, raw, sheet.capacity);
+    let mut fitter = Fitter { sheet, model, found: Vec::new(), fitted: Vec::new(), stop, told };
+    fitter.given();
+    fitter.parity();
+    fitter.first_program();
+    fitter.raw()?;
+    fitter.program()?;
+    fitter.link()?;
+    fitter.firmware()?;
+    fitter.reads()?;
+    fitter.victim()?;
+    fitter.suspension()?;
+    fitter.open();
+    let rows = fitter.rows()?;
+    let (model, found) = (fitter.model, fitter.found);
+    Ok(Fit { sheet: sheet.clone(), model, found, rows })
+}
+
+/// A fit under way.
+pub(super) struct Fitter<'a> {
+    pub sheet: &'a Sheet,
+    pub model: Model,
+    found: Vec<Found>,
+    /// Figures to which something was fitted.
+    pub fitted: Vec<Measure>,
+    pub stop: &'a Stop,
+    told: &'a mut dyn FnMut(&str),
+}
+
+impl Fitter<'_> {
+    pub fn say(&mut self, what: &str) -> Result<(), JobError> {
+        if self.stop.is_asked() {
+            return Err(JobError { message: "ended before the fit was done".to_owned(), is_work: true });
+        }
+        (self.told)(what);
+        Ok(())
+    }
+
+    pub fn note(&mut self, key: &'static str, value: impl Into<String>, because: Because) {
+        self.found.push(Found { key, value: value.into(), because });
+    }
+
+    /// That a figure fixes it.
+    fn fixed(&mut self, key: &'static str, value: impl Into<String>, by: Measure) {
+        let told = by.dimension().told(self.sheet.get(by).unwrap_or(0.0));
+        self.fitted.push(by);
+        self.note(key, value, Because::Fixed(format!("{} {told}", by.key())));
+    }
+
+    /// What the sheet says outright.
+    fn given(&mut self) {
+        let sheet = self.sheet;
+        let capacity = format!("{} GiB", plain(sheet.capacity / GIB));
+        self.note("drive.logical_gib", capacity, Because::Fixed("the capacity".to_owned()));
+        if let Some(dies) = sheet.dies {
+            self.model = self.model.clone().with_dies(dies);
+            self.note("dies", dies.to_string(), Because::Fixed("the sheet".to_owned()));
+        } else {
+            let dies = self.model.dies;
+            let range =
+                "any number: dies x planes / tPROG alone is fixed, and reads of many at once depend on it";
+            self.note("dies", dies.to_string(), Because::Assumed(format!("of the usual size; {range}")));
+        }
+        self.model.planes = sheet.planes.unwrap_or(self.model.planes);
+        let planes = self.model.planes.to_string();
+        let because = match sheet.planes {
+            Some(_) => Because::Fixed("the sheet".to_owned()),
+            None => Because::Assumed("2 to 6; tPROG goes with it".to_owned()),
+        };
+        self.note("nand.geometry.planes_per_die", planes, because);
+        (self.model.unit_kib, self.model.capacitors) = (sheet.unit_kib, sheet.capacitors);
+        let rated = [(Measure::RandomEndurance, "random"), (Measure::SequentialEndurance, "sequential")];
+        self.model.rating = rated.into_iter().find_map(|(of, workload)| Some((sheet.get(of)?, workload)));
+        let flush = if sheet.capacitors { "capacitors" } else { "program" };
+        self.note("host.buffer.flush", flush, Because::Fixed("the sheet".to_owned()));
+    }
+
+    fn parity(&mut self) {
+        let Some(amplification) = self.sheet.get(Measure::SequentialAmplification) else {
+            let range = "0 to 10 %: it takes its share of what is programmed, and of the spare room";
+            self.note("ftl.parity_percent", "0 %", Because::Assumed(range.to_owned()));
+            return;
+        };
+        self.model.parity_percent = (1e4 * (amplification - 1.0)).round() / 100.0;
+        let value = format!("{} %", plain(self.model.parity_percent));
+        self.fixed("ftl.parity_percent", value, Measure::SequentialAmplification);
+    }
+
+    /// tPROG as it follows from the flash alone.
+    fn first_program(&mut self) {
+        if let Some(rate) = self.sheet.get(Measure::SequentialWrite) {
+            let all = rate * (1.0 + self.model.parity_percent / 100.0);
+            self.model.program_us = self.model.stripe_bytes() / all;
+        }
+        if let Some(rate) = self.sheet.get(Measure::SequentialRead) {
+            self.model.link_mb_s = rate;
+            self.channels_for(rate);
+        }
+    }
+
+    /// Channels that carry so much.
+    fn channels_for(&mut self, rate: f64) {
+        let model = &mut self.model;
+        for channel in [1_600.0, 2_400.0, 3_600.0] {
+            model.channel_mb_s = channel;
+            if channel * f64::from(model.channels) >= 1.3 * rate {
+                break;
+            }
+        }
+    }
+
+    /// What is programmed for each byte of random writes: by the drive's counters, or by two ratings of its endurance.
+    fn random_amplification(&self) -> Option<f64> {
+        let of = |measure| self.sheet.get(measure);
+        let rated = || {
+            let ratio = of(Measure::SequentialEndurance)? / of(Measure::RandomEndurance)?;
+            (ratio > 1.0).then_some(ratio * (1.0 + self.model.parity_percent / 100.0))
+        };
+        of(Measure::RandomAmplification).or_else(rated)
+    }
+
+    /// Flash with which random writes are programmed so many times; bytes.
+    fn raw_for(&mut self, target: f64) -> Result<f64, JobError> {
+        // What a formula says of another size, times how far it was off at this one.
+        let (parity, capacity) = (1.0 + self.model.parity_percent / 100.0, self.sheet.capacity);
+        let formula = |raw: f64| parity * greedy(raw / parity / capacity);
+        let mut factor = 1.0;
+        for _ in 0..TRIES {
+            let range = (1.005 * parity * capacity, 6.0 * capacity);
+            self.model.raw = solve(|raw| factor * formula(raw) / target, range);
+            self.say("flash, from the write amplification of random writes")?;
+            let result = run(&self.model, self.stop, Load::Random { reads: 0 })?;
+            let found = result.write_amplification.unwrap_or(target);
+            if (found / target - 1.0).abs() < NEAR {
+                break;
+            }
+            factor = found / formula(self.model.raw);
+        }
+        Ok(self.model.raw)
+    }
+
+    /// Flash, from what is programmed for each byte of random writes.
+    fn raw(&mut self) -> Result<(), JobError> {
+        let sheet = self.sheet;
+        let Some(target) = self.random_amplification() else {
+            let value = format!("{} GiB", plain(self.model.raw / GIB));
+            let because = match sheet.raw {
+                Some(_) => Because::Fixed("the sheet".to_owned()),
+                None => Because::Assumed(format!(
+                    "the next power of two; {} to {} GiB: a measured write amplification of random writes would fix it",
+                    plain(sheet.capacity / GIB),
+                    plain(1.3 * self.model.raw / GIB),
+                )),
+            };
+            self.note("drive.raw_gib", value, because);
+            return Ok(());
+        };
+        let raw = self.raw_for(target)?;
+        let counted = sheet.get(Measure::RandomAmplification);
+        let value = format!("{} GiB", plain(raw / GIB));
+        if counted.is_some() {
+            self.fixed("drive.raw_gib", value, Measure::RandomAmplification);
+        } else {
+            self.fixed("drive.raw_gib", value, Measure::SequentialEndurance);
+            self.fitted.push(Measure::RandomEndurance);
+        }
+        if let Some(given) = sheet.raw.filter(|given| (raw / given - 1.0).abs() > 0.1) {
+            let told = format!(
+                "the sheet has {} GiB, and a write amplification of {} takes {} GiB; the latter is used",
+                plain(given / GIB),
+                plain(target),
+                plain(raw / GIB)
+            );
+            self.note("drive.raw_gib", "the sheet's", Because::Contradicted(told));
+        }
+        Ok(())
+    }
+
+    /// tPROG, from sequential writes, or from random ones.
+    fn program(&mut self) -> Result<(), JobError> {
+        let sequential =
+            self.sheet.get(Measure::SequentialWrite).map(|rate| (Measure::SequentialWrite, rate));
+        let random = || self.sheet.get(Measure::RandomWrite).map(|rate| (Measure::RandomWrite, rate));
+        let Some((measure, given)) = sequential.or_else(random) else {
+            let value = format!("{} us", plain(self.model.program_us));
+            let because = Because::Assumed("100 us to 3 ms: sequential_write would fix it".to_owned());
+            self.note("nand.timing.t_program_us", value, because);
+            return Ok(());
+        };
+        let is_sequential = measure == Measure::SequentialWrite;
+        let load = if is_sequential { Load::Sequential { reads: false } } else { Load::Random { reads: 0 } };
+        let mut best = (f64::INFINITY, self.model.program_us);
+        for _ in 0..TRIES {
+            self.say("tPROG, from writes")?;
+            let result = run(&self.model, self.stop, load)?;
+            let found = if is_sequential { mb_s(&result) } else { iops(&result) };
+            let off = (found / given - 1.0).abs();
+            if off < best.0 {
+                best = (off, self.model.program_us);
+            }
+            if off < NEAR || found == 0.0 {
+                break;
+            }
+            self.model.program_us *= found / given;
+        }
+        self.model.program_us = best.1;
+        let told = program_told(&self.model);
+        self.fixed("nand.timing.t_program_us", told, measure);
+        if best.0 > 0.05 {
+            let found = format!("no tPROG gives {}", measure.dimension().told(given));
+            self.note(
+                measure.key(),
+                found,
+                Because::Contradicted("the link or the channels carry less".to_owned()),
+            );
+        }
+        Ok(())
+    }
+
+    /// The link's rate, from sequential reads.
+    fn link(&mut self) -> Result<(), JobError> {
+        let Some(given) = self.sheet.get(Measure::SequentialRead) else {
+            let value = format!("{} MB/s", plain(self.model.link_mb_s));
+            let because = Because::Assumed("PCIe 4.0 x4; sequential_read would fix it".to_owned());
+            self.note("host.link.bandwidth_mb_s", value, because);
+            return Ok(());
+        };
+        self.say("the link, from sequential reads")?;
+        let found = mb_s(&run(&self.model, self.stop, Load::Sequential { reads: true })?);
+        if found >= LINK_SLACK * given {
+            self.model.link_mb_s = given * (given / found).clamp(1.0, 1.03);
+            let value = format!("{} MB/s", plain(self.model.link_mb_s));
+            self.fixed("host.link.bandwidth_mb_s", value, Measure::SequentialRead);
+            return Ok(());
+        }
+        let value = format!("{} MB/s", plain(given));
+        self.fixed("host.link.bandwidth_mb_s", &*value, Measure::SequentialRead);
+        let told = format!(
+            "{} dies read {} MB/s at {} us; more dies, a shorter tR or planes that read on their own would do",
+            self.model.dies,
+            plain(found),
+            plain(self.model.read_us)
+        );
+        self.note("sequential_read", value, Because::Contradicted(told));
+        Ok(())
+    }
+
+    /// Processor time of a command, from reads many at once, and the link's delay, from writes one at a time.
+    fn firmware(&mut self) -> Result<(), JobError> {
+        if let Some(rate) = self.sheet.get(Measure::RandomRead) {
+            self.model.command_us = 1e6 / rate;
+        }
+        let Some(given) = self.sheet.get(Measure::WriteLatency) else {
+            let because = Because::Assumed("0 to 5 us; write_latency would fix it".to_owned());
+            self.note("host.link.latency_us", format!("{} us", plain(self.model.link_us)), because);
+            return Ok(());
+        };
+        self.say("the link's delay, from writes one at a time")?;
+        let found = mean_us(&run(&self.model, self.stop, Load::Single { reads: false })?);
+        let delay = self.model.link_us + (given - found) / 2.0;
+        self.model.link_us = delay.max(0.0);
+        let value = format!("{} us each way", plain(self.model.link_us));
+        self.fixed("host.link.latency_us", value, Measure::WriteLatency);
+        if delay < 0.0 {
+            let told = format!("a command alone takes {} us", plain(found - 2.0 * self.model.link_us));
+            self.note("write_latency", Dimension::Time.told(given), Because::Contradicted(told));
+        }
+        Ok(())
+    }
+
+    /// tR, from reads one at a time; whether planes read on their own, from many.
+    fn reads(&mut self) -> Result<(), JobError> {
+        if let Some(given) = self.sheet.get(Measure::ReadLatency) {
+            for _ in 0..2 {
+                self.say("tR, from reads one at a time")?;
+                let found = mean_us(&run(&self.model, self.stop, Load::Single { reads: true })?);
+                self.model.read_us = (self.model.read_us + given - found).max(1.0);
+            }
+            let value = format!("{} us", plain(self.model.read_us));
+            self.fixed("nand.timing.t_read_us", value, Measure::ReadLatency);
+        } else {
+            let value = format!("{} us", plain(self.model.read_us));
+            let because = Because::Assumed("25 to 100 us; read_latency would fix it".to_owned());
+            self.note("nand.timing.t_read_us", value, because);
+        }
+        let Some(given) = self.sheet.get(Measure::RandomRead) else {
+            let because = Because::Assumed("0 to 2 us; random_read would fix it".to_owned());
+            self.note("host.firmware.t_command_us", format!("{} us", plain(self.model.command_us)), because);
+            return Ok(());
+        };
+        self.say("the time of a command, from reads many at once")?;
+        let mut found = iops(&run(&self.model, self.stop, Load::Random { reads: 100 })?);
+        if found < LINK_SLACK * given {
+            self.model.independent = true;
+            self.say("planes that read on their own, from reads many at once")?;
+            let better = iops(&run(&self.model, self.stop, Load::Random { reads: 100 })?);
+            let told = format!(
+                "random_read {}: {} dies that read one page at a time reach {}",
+                Dimension::Rate.told(given),
+                self.model.dies,
+                Dimension::Rate.told(found)
+            );
+            self.note("nand.timing.independent_reads", "true", Because::Fixed(told));
+            found = better;
+        }
+        let value = format!("{} us", plain(self.model.command_us));
+        self.fixed("host.firmware.t_command_us", value, Measure::RandomRead);
+        if found < LINK_SLACK * given / CONTRADICTS {
+            let told = format!("{} at most from {} dies", Dimension::Rate.told(found), self.model.dies);
+            self.note("random_read", Dimension::Rate.told(given), Because::Contradicted(told));
+        }
+        Ok(())
+    }
+
+    /// Which block is cleaned, from skewed writes.
+    fn victim(&mut self) -> Result<(), JobError> {
+        let Some(given) = self.sheet.get(Measure::SkewedAmplification) else {
+            let because = Because::Assumed(format!(
+                "or {}; skewed_write_amplification would fix it",
+                VICTIMS[1..].join(", ")
+            ));
+            self.note("ftl.gc_victim.policy", self.model.victim, because);
+            return Ok(());
+        };
+        self.say("the victim policy, from skewed writes")?;
+        let (model, stop) = (&self.model, self.stop);
+        let tried = on_all_cores(VICTIMS.len(), |at| {
+            run(&Model { victim: VICTIMS[at], ..model.clone() }, stop, Load::Skewed)
+        });
+        let mut best = (f64::INFINITY, VICTIMS[0]);
+        for (victim, result) in VICTIMS.into_iter().zip(tried) {
+            let off = (result?.write_amplification.unwrap_or(f64::INFINITY) / given).ln().abs();
+            if off < best.0 {
+                best = (off, victim);
+            }
+        }
+        self.model.victim = best.1;
+        self.fixed("ftl.gc_victim.policy", best.1, Measure::SkewedAmplification);
+        Ok(())
+    }
+
+    /// The reads beside writes that suspension is fitted to: the first and those in the middle.
+    pub fn fits_suspension(&self, at: usize) -> bool {
+        at == 0 || at == self.sheet.beside.len() / 2
+    }
+
+    /// How programs and erases give way, from the tails of reads beside writes.
+    fn suspension(&mut self) -> Result<(), JobError> {
+        let all = self.sheet.beside.iter().enumerate();
+        let rows: Vec<&Beside> =
+            all.filter(|(at, _)| self.fits_suspension(*at)).map(|(_, row)| row).collect();
+        if rows.is_empty() {
+            let value = self.model.suspension.told();
+            let because =
+                Because::Assumed("that of the default drive; reads_beside_writes would fix it".to_owned());
+            self.note("flash.preemption.policy", value, because);
+            return Ok(());
+        }
+        self.say("suspension, from reads beside writes")?;
+        let (model, stop) = (&self.model, self.stop);
+        let tried = on_all_cores(Suspension::ALL.len() * rows.len(), |at| {
+            let model = Model { suspension: Suspension::ALL[at / rows.len()], ..model.clone() };
+            run(&model, stop, Load::Beside { writes: rows[at % rows.len()].writes })
+        });
+        let mut off = [0.0; Suspension::ALL.len()];
+        for (at, result) in tried.into_iter().enumerate() {
+            let result = result?;
+            let tails = rows[at % rows.len()].reads.iter().filter(|(percent, _)| *percent >= 99.0);
+            off[at / rows.len()] +=
+                tails.map(|(percent, us)| (percentile(&result, *percent) / us).ln().powi(2)).sum::<f64>();
+        }
+        let best = (0..off.len()).min_by(|a, b| off[*a].total_cmp(&off[*b])).unwrap_or(0);
+        self.model.suspension = Suspension::ALL[best];
+        let at: Vec<String> = rows.iter().map(|row| Dimension::Rate.told(row.writes)).collect();
+        let by = format!("tails of reads beside {} of writes", at.join(" and "));
+        self.note("flash.preemption.policy", self.model.suspension.told(), Because::Fixed(by));
+        Ok(())
+    }
+
+    /// The same anew, on a drive whose writes are held back.
+    pub fn raw_again(&mut self) -> Result<(), JobError> {
+        let Some(target) = self.random_amplification() else { return Ok(()) };
+        let value = format!("{} GiB", plain(self.raw_for(target)? / GIB));
+        let of_raw =
+            |found: &&mut Found| found.key == "drive.raw_gib" && matches!(found.because, Because::Fixed(_));
+        self.found.iter_mut().filter(of_raw).for_each(|found| found.value.clone_from(&value));
+        Ok(())
+    }
+
+    /// What nothing fixes at all.
+    fn open(&mut self) {
+        let erase = format!("{} us for a block", plain(self.model.erase_us));
+        let range = "1 to 10 ms: a drive cleans rarely enough that it hardly matters".to_owned();
+        self.note("nand.timing.t_erase_us", erase, Because::Assumed(range));
+        let channels = format!("{} of {} MB/s", self.model.channels, plain(self.model.channel_mb_s));
+        let range = "any that carry sequential reads".to_owned();
+        self.note("channels", channels, Because::Assumed(range));
+        self.note(
+            "host.buffer.size_mib",
+            "16 MiB",
+            Because::Assumed("4 to 64 MiB, with capacitors".to_owned()),
+        );
+    }
+}
+
+/// Where a falling function is 1.
+fn solve(of: impl Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if of(middle) > 1.0 { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}
