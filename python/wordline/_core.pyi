@@ -242,6 +242,24 @@ def run(
 ) -> Result:
     """Everything that `wordline run` does."""
 
+def endurance(
+    workload: _Path | _Settings | None = None,
+    drive: str | None = None,
+    settings: _Settings | None = None,
+    *,
+    capacity: str | None = None,
+    tbw: float | str | None = None,
+    rated: str | None = None,
+    pe: int | None = None,
+    years: float | None = None,
+    writes: str | None = None,
+    reads: str | None = None,
+    pattern: str | None = None,
+    reclaim_reads: float | None = None,
+    what_if: bool = True,
+) -> dict[str, Any]:
+    """How long a drive lasts under a load: what `wordline endurance --json` prints."""
+
 class Comparison:
     """Results side by side, with ratios to the baseline; printed, a table."""
 

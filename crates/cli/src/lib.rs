@@ -30,8 +30,8 @@ use std::sync::LazyLock;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
-    cache, capture as capturing, compare, completion, explain, fit, forensics, formats, lab as laboratory, new,
-    policies, presets, report, reproduce, run as running, sweep, trace, worker,
+    cache, capture as capturing, compare, completion, endurance, explain, fit, forensics, formats,
+    lab as laboratory, new, policies, presets, report, reproduce, run as running, sweep, trace, worker,
 };
 use failure::Failure;
 use lab::files::Pipe;
@@ -62,6 +62,8 @@ struct Cli {
 enum Command {
     /// Run a trace or a generated workload on a simulated drive, and report what the drive did
     Run(Box<running::Run>),
+    /// Say how long a drive lasts under a load, by its rating and what the load makes it write
+    Endurance(Box<endurance::Endurance>),
     /// List the drives and NAND parts that ship with the program
     Presets(presets::Presets),
     /// List the policies: what they decide, their parameters, their sources
@@ -103,6 +105,7 @@ impl Command {
     fn run(&self, out: &mut dyn Write) -> Result<(), Failure> {
         match self {
             Command::Run(args) => running::run(args, out).map_err(|failure| args.advised(failure)),
+            Command::Endurance(args) => endurance::run(args, out),
             Command::Presets(args) => presets::run(args, out),
             Command::Policies(args) => policies::run(args, out),
             Command::New(args) => new::run(args, out),

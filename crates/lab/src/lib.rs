@@ -45,6 +45,7 @@ pub mod death;
 mod desk;
 mod driven;
 mod drives;
+pub mod endurance;
 pub mod error;
 pub mod experiment;
 mod facts;

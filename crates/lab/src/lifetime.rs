@@ -1,10 +1,11 @@
 //! How much a drive took before it was worn out.
 
+use crate::endurance::expected;
 use crate::facts::Facts;
 use crate::precondition::EraseCounts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssd::{AgeStep, OpCode, Reason};
+use ssd::{AgeStep, Executor, OpCode, Reason};
 
 /// Years over which writes a day are counted: the usual warranty of drives; assumed.
 const WARRANTY_YEARS: f64 = 5.0;
@@ -12,7 +13,8 @@ const WARRANTY_YEARS: f64 = 5.0;
 const DAYS: f64 = 365.0;
 
 /// Endurance in the terms of JEDEC JESD218: terabytes written by the host (TBW, 1 TB = 10^12 bytes), and drive writes a
-/// day (DWPD) that use them up over the warranty. Null unless the drive wore out in this run.
+/// day (DWPD) that use them up over the warranty, of a drive that wore out in this run; and how long one that is rated
+/// would last if it went on like this.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lifetime {
     /// Terabytes (10^12 bytes) that the host wrote until the drive accepted no more, preconditioning and warm-up
@@ -23,11 +25,36 @@ pub struct Lifetime {
     pub dwpd: Option<f64>,
     /// What these two are based on, or why there are none, as a sentence.
     pub basis: String,
+    /// Days until the flash that the drive is good for is programmed, if it goes on as in this run; null where nothing
+    /// says how much that is (`drive.rating`, `nand.reliability.endurance_cycles`), nothing was programmed, or no time
+    /// was simulated.
+    #[serde(default)]
+    pub days: Option<f64>,
+    /// Bytes that may be programmed to flash over the drive's life: the rating times the write amplification of its
+    /// workload, or the cycles of all blocks, whichever is less.
+    #[serde(default)]
+    pub budget_bytes: Option<f64>,
+    /// What `budget_bytes` follow from, as a sentence; empty without it.
+    #[serde(default)]
+    pub budget_basis: String,
 }
 
 impl Lifetime {
-    /// Of a run: all that the host wrote counts, before the measurement too.
-    pub(crate) fn of(facts: &Facts<'_>) -> Self {
+    /// Of a run, which programmed so many bytes in so many ns.
+    pub(crate) fn of(facts: &Facts<'_>, programmed: u64, simulated_ns: u64) -> Self {
+        let budget = expected(facts.config);
+        let days = budget.as_ref().and_then(|budget| {
+            let is_known = programmed > 0 && simulated_ns > 0 && facts.spec.executor == Executor::Timed;
+            let a_day = programmed as f64 / simulated_ns as f64 * 86_400e9;
+            is_known.then(|| budget.bytes / a_day)
+        });
+        let (budget_bytes, budget_basis) =
+            budget.map_or((None, String::new()), |budget| (Some(budget.bytes), budget.basis));
+        Lifetime { days, budget_bytes, budget_basis, ..Lifetime::used_up(facts) }
+    }
+
+    /// Of a run that wore the drive out: all that the host wrote counts, before the measurement too.
+    fn used_up(facts: &Facts<'_>) -> Self {
         let without = |basis: &str| Lifetime { basis: basis.to_owned(), ..Lifetime::default() };
         if facts.drive.health().read_only != Some(Reason::WornOut) {
             return without("not worn out");
@@ -54,6 +81,7 @@ impl Lifetime {
             tbw: Some(bytes as f64 / 1e12),
             dwpd: (logical > 0.0).then(|| bytes as f64 / logical / (WARRANTY_YEARS * DAYS)),
             basis,
+            ..Lifetime::default()
         }
     }
 }

@@ -381,6 +381,13 @@ fn lifetime(lifetime: &Lifetime) -> String {
     format!("{written} written by the host until worn out, {dwpd} drive writes a day over 5 years")
 }
 
+/// How long a rated drive would last; nothing of others.
+pub(crate) fn lasts(lifetime: &Lifetime) -> String {
+    let (Some(days), Some(budget)) = (lifetime.days, lifetime.budget_bytes) else { return String::new() };
+    let years = digits(days / 365.0);
+    format!("{years} years if it goes on like this: {} of flash, {}", si(budget, "B"), lifetime.budget_basis)
+}
+
 fn rest(result: &RunResult) -> String {
     let lines = [
         ("erase counts", erase_counts(result)),
@@ -389,6 +396,7 @@ fn rest(result: &RunResult) -> String {
         ("uni-version", versions(result, |versions| &versions.uv)),
         ("multi-version", versions(result, |versions| &versions.mv)),
         ("lifetime", lifetime(&result.lifetime)),
+        ("lasts", lasts(&result.lifetime)),
         ("dies busy", busy(result, &result.utilisation.array)),
         ("dies waiting", busy(result, &result.utilisation.waiting)),
         ("channels busy", busy(result, &result.utilisation.channel)),

@@ -10,6 +10,7 @@ mod callables;
 mod column;
 mod data;
 mod drive;
+mod endurance;
 mod errors;
 mod feed;
 mod function;
@@ -38,6 +39,8 @@ mod _core {
     use super::column::Column;
     #[pymodule_export]
     use super::drive::Drive;
+    #[pymodule_export]
+    use super::endurance::endurance;
     #[pymodule_export]
     use super::errors::{
         ConfigError, ResultWarning, RunError, SnapshotError, WordlineError, WordlineWarning, WorkloadError,

@@ -4,6 +4,7 @@ pub mod cache;
 pub mod capture;
 pub mod compare;
 pub mod completion;
+pub mod endurance;
 pub mod explain;
 pub mod fit;
 pub mod forensics;

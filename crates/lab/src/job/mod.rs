@@ -20,6 +20,7 @@ pub use memo::Chosen;
 pub(crate) use memo::{Remembered, taking};
 pub use plan::Plan;
 pub use size::GENERATOR_SPACE_BYTES;
+pub(crate) use pace::can_saturate;
 pub(crate) use size::{Levels, Sized};
 
 use crate::own::{Asked, Names, Own, of_file};
@@ -325,6 +326,14 @@ impl Job {
     /// Works out what will be done: sizes the drive if nothing says which one it is, and puts all settings together.
     pub fn plan(&self, workload: Option<(&Spec, &Prepared)>) -> Result<Plan, JobError> {
         Plan::new(self, workload)
+    }
+
+    /// What its drive is called: the preset, the file that describes it, or the default drive.
+    pub fn drive_name(&self) -> String {
+        let preset = self.drive.as_ref().and_then(|layer| layer.text.split_once('='));
+        let preset = preset.map(|(_, name)| name.trim().trim_matches('"').to_owned());
+        let of_file = || self.file.as_ref().filter(|file| file.names_a_drive).map(|file| file.name.clone());
+        preset.or_else(of_file).unwrap_or_else(|| DEFAULT_DRIVE.to_owned())
     }
 
     /// Whether the user said anything about which drive it is, beyond single settings.

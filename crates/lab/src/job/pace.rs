@@ -7,7 +7,7 @@ use workload::Demand;
 const DIES_KEPT: f64 = 0.5;
 
 /// Whether any jobs that run at the same time can: a past at the pace of a host that takes all free blocks is theirs.
-pub(super) fn can_saturate(groups: &[Vec<Demand>], config: &DriveConfig) -> bool {
+pub(crate) fn can_saturate(groups: &[Vec<Demand>], config: &DriveConfig) -> bool {
     groups.iter().any(|group| group.iter().map(|demand| share(demand, config)).sum::<f64>() >= 1.0)
 }
 

@@ -16,8 +16,25 @@ pub(super) fn cards(result: &RunResult, is_alone: bool) -> Markup {
         div.cards {
             (card("Drive", &drive(result), is_alone))
             (card("Workload", &workload(result), is_alone))
+            @if result.lifetime.budget_bytes.is_some() {
+                (card("Lifetime", &lifetime(result), is_alone))
+            }
         }
     }
+}
+
+/// How long a drive that is rated lasts.
+fn lifetime(result: &RunResult) -> Said {
+    let of = &result.lifetime;
+    let years = |days: f64| format!("{} years", digits(days / 365.0));
+    vec![
+        (
+            "If it goes on like this",
+            of.days.map_or("nothing says: no time, or nothing programmed".to_owned(), years),
+        ),
+        ("Flash it is good for", of.budget_bytes.map_or(String::new(), |budget| si(budget, "B"))),
+        ("By", of.budget_basis.clone()),
+    ]
 }
 
 /// Both cards of several results, with what they say of all of them alone; `None` without any.

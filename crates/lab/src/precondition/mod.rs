@@ -16,12 +16,13 @@ use crate::phase::{Phase, Progress};
 use crate::stop::Stop;
 pub(crate) use claims::Recipe;
 use overwriting::Overwriting;
+pub(crate) use overwriting::Past as Windows;
 pub(crate) use own::Own;
 pub use own::PIECES;
 use own::{Ageing, reason};
 use ssd::rng::Rng;
 use ssd::{Drive, DriveConfig, Pace, Reason};
-use turnover::Turnover;
+pub(crate) use turnover::Turnover;
 
 /// Units written in order at once.
 const FILL_BATCH: u32 = 1 << 16;

@@ -142,13 +142,13 @@ impl Overwriting<'_, '_> {
 
 /// Write amplifications of the last windows, the latest first.
 #[derive(Default)]
-pub(super) struct Past {
+pub(crate) struct Past {
     windows: [f64; 2 * WINDOWS],
     count: usize,
 }
 
 impl Past {
-    pub(super) fn add(&mut self, amplification: f64) {
+    pub(crate) fn add(&mut self, amplification: f64) {
         self.windows.rotate_right(1);
         self.windows[0] = amplification;
         self.count = (self.count + 1).min(self.windows.len());
@@ -175,7 +175,7 @@ impl Past {
     }
 
     /// See [`Overwrite::SteadyState`].
-    pub(super) fn is_steady(&self, allowed: f64) -> bool {
+    pub(crate) fn is_steady(&self, allowed: f64) -> bool {
         let (last, before) = self.windows.split_at(WINDOWS);
         let mean = Self::mean(last);
         let least = last.iter().copied().fold(f64::INFINITY, f64::min);

@@ -6,7 +6,7 @@
 use ssd::{Drive, Lanes};
 
 /// Whether each lane has erased as many blocks as it has to spare: those that no data takes, wherever it lies.
-pub(super) struct Turnover {
+pub(crate) struct Turnover {
     before: Vec<u64>,
     /// Spare blocks of each lane.
     spare_blocks: u64,

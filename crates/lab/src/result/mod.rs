@@ -249,7 +249,7 @@ pub struct RunResult {
     pub versions: Option<Versions>,
     /// What was done to the drive before the run.
     pub preconditioning: Preconditioned,
-    /// Endurance, if the drive wore out in this run.
+    /// Endurance: of a drive that wore out in this run, and of one that is rated.
     #[serde(default)]
     pub lifetime: Lifetime,
     /// External policies (libraries, C addresses, Python functions); absent if there were none.

@@ -8,6 +8,7 @@ mod common;
 mod curves;
 mod determinism;
 mod drives;
+mod endurance;
 mod fio_json;
 mod jobs;
 mod loops;

@@ -479,7 +479,7 @@ fn a_drive_that_wears_out_tells_its_lifetime() {
     let spec = RunSpec { warm_up: 1_000, ..closed(16) };
     let result =
         try_run(&config, &generator(900_000, "read_percent = 0"), &spec).unwrap_err().result.unwrap();
-    let Lifetime { tbw: Some(tbw), dwpd: Some(dwpd), basis } = &result.lifetime else {
+    let Lifetime { tbw: Some(tbw), dwpd: Some(dwpd), basis, .. } = &result.lifetime else {
         panic!("{:?}", result.lifetime)
     };
     // The warm-up and the measurement write 4 KiB at a time, all but the last few in success.
