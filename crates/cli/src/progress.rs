@@ -12,7 +12,7 @@ use crate::terminal;
 use crate::text::{bytes, time};
 
 /// Between two lines where there is no terminal. Work that takes less has none.
-const LINE_EVERY: Duration = Duration::from_secs(10);
+pub const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Between two looks at what a run's series tell.
 const WATCH_EVERY: Duration = Duration::from_millis(500);

@@ -1,7 +1,8 @@
 //! `wordline endurance`: how long a drive lasts under a load.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
 use lab::endurance::{EnduranceError, Wanted, table};
@@ -11,7 +12,7 @@ use workload::{AddressPolicy, Spec};
 use crate::drive_args::DriveArgs;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
+use crate::progress::{LINE_EVERY, Progress};
 use crate::workload_args::TraceArgs;
 
 /// Examples for the help text.
@@ -148,8 +149,9 @@ pub fn run(args: &Endurance, out: &mut dyn Write) -> Result<(), Failure> {
     let prepared = spec.as_ref().map(|spec| progress.survey(spec)).transpose()?;
     let question = wanted.question(&job, spec.as_ref().zip(prepared.as_ref()))?;
     let interrupt = Interrupt::listen();
+    let (begun, is_watched) = (Instant::now(), std::io::stderr().is_terminal());
     let tell = |done: usize, all: usize| {
-        if !args.quiet && all > 1 {
+        if !args.quiet && (is_watched || begun.elapsed() >= LINE_EVERY) {
             crate::terminal::tell(&format!("write amplification: {done} of {all} measured"));
         }
     };

@@ -21,6 +21,44 @@ const COMMANDS: &[Mistake] = &[
         &["--policy fifo", "--set ftl.gc_victim.policy=fifo"],
     ),
     ("nothing to run", &["run"], 2, &["nothing to run", "name a trace", "--synthetic uniform"]),
+    (
+        "bits for bytes",
+        &["endurance", "--writes", "864Gb/day", "--tbw", "500"],
+        2,
+        &["--writes", "Gb are bits"],
+    ),
+    ("a rate without a time", &["endurance", "--writes", "864GB", "--tbw", "500"], 2, &["864GB/day?"]),
+    ("writes without a unit", &["endurance", "--writes", "864/day", "--tbw", "500"], 2, &["864GB or 864TB?"]),
+    (
+        "no rating",
+        &["endurance", "--writes", "1GB/day"],
+        2,
+        &["drive.rating.tbw", "allowed: --tbw 600, --pe 1500"],
+    ),
+    (
+        "a pattern misspelt",
+        &["endurance", "--writes", "1GB/day", "--tbw", "500", "--pattern", "rndom"],
+        2,
+        &["--pattern", "log, random, mixed, jesd219", "did you mean \"random\"?"],
+    ),
+    (
+        "a rating in GB",
+        &["endurance", "--writes", "1GB/day", "--capacity", "1TB", "--tbw", "500000"],
+        2,
+        &["500 PB", "drive writes a day", "--tbw counts in TB"],
+    ),
+    (
+        "a drive and a capacity",
+        &["endurance", "--writes", "1GB/day", "--capacity", "1TB", "--drive", "qlc", "--tbw", "500"],
+        2,
+        &["both a drive and --capacity"],
+    ),
+    (
+        "nothing written",
+        &["endurance", "--tbw", "500"],
+        2,
+        &["nothing says what is written", "--writes 864GB/day"],
+    ),
     ("a sweep without a folder", &["sweep", "sweep.toml"], 2, &["--out <DIR>"]),
 ];
 

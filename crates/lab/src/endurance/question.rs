@@ -22,6 +22,8 @@ use crate::threads::on_all_cores;
 
 /// Drive writes a day over five years from which a rating is taken for a slip of the unit.
 const DWPD_MAX: f64 = 200.0;
+/// Days of a recording that says what a day is like; of a shorter one it is a guess.
+const DAY_KNOWN: f64 = 0.5;
 /// What is taken for granted of data when a drive is worn out (JEDEC JESD218).
 const RETENTION: &str = "data without power is kept for 1 year at 30 C (client drives) or 3 months at 40 C (drives for \
                          data centres), as JESD218 asks of a rating; assumed";
@@ -229,8 +231,9 @@ impl Question<'_> {
             .or_else(|| timed(totals.read).filter(|_| self.writes.is_none() && reclaims(&whole.config)));
         let loads = if writes > 0.0 { vec![load] } else { Vec::new() };
         if self.writes.is_none() && totals.days > 0.0 {
+            let short = if totals.days < DAY_KNOWN { ", as if it went on like that all day" } else { "" };
             remarks.push(format!(
-                "writes a day follow from {} in {}",
+                "writes a day follow from {} in {}{short}",
                 shown(totals.written),
                 crate::number::duration(totals.days * 86_400e9)
             ));
@@ -350,6 +353,11 @@ impl Question<'_> {
         }
     }
 
+    /// Whether anybody says where is written.
+    fn is_known(&self) -> bool {
+        self.workload.is_some() || self.pattern.is_some()
+    }
+
     /// What does not depend on what was measured.
     fn of_drive(&self, whole: &Whole, small: &Scaled, host: &Host) -> Answer {
         let tbw = self.rated.map(|rated| rated.bytes);
@@ -379,7 +387,7 @@ impl Question<'_> {
     /// Years if the rating is for sequential writes, where nobody says what it is for.
     fn if_sequential(&self, rating: Option<&Steady>, counts: bool, years: f64) -> Option<f64> {
         let rated = self.rated.filter(|rated| !rated.is_said && counts)?;
-        (rated.pattern() != Pattern::Log).then_some(years / rating?.amplification)
+        (rated.pattern() != Pattern::Log && self.is_known()).then_some(years / rating?.amplification)
     }
 
     fn remarks(

@@ -134,6 +134,7 @@ fn years(answer: &Answer, lines: &mut Lines) {
             if let Some([low, high]) = range {
                 text = match answer.is_range {
                     true => format!("{} to {}", number(low), number(high)),
+                    false if finer(low) == finer(high) => text,
                     false => format!("{text} ({} to {})", finer(low), finer(high)),
                 };
             }
@@ -153,7 +154,9 @@ fn years(answer: &Answer, lines: &mut Lines) {
             format!("too much: {} less would do", percent(1.0 - 1.0 / share))
         };
         let name = if answer.dwpd.is_some() { "share of DWPD used" } else { "share used" };
-        lines.row(name, &format!("{}   {room}   over {} years", number(share), answer.wanted_years));
+        let at_worst = if answer.is_range { "at worst " } else { "" };
+        let text = format!("{at_worst}{}   {room}   over {} years", number(share), answer.wanted_years);
+        lines.row(name, &text);
     }
     if let Some([three, five]) = answer.dwpd {
         lines.row("DWPD", &format!("{} over 3 years, {} over 5", number(three), number(five)));

@@ -7,7 +7,7 @@ use lab::{EraseCounts, Job, Overwrite, Preconditioning, RunSpec, Stop};
 use ssd::DriveConfig;
 use workload::Spec;
 
-use crate::common::{closed, generator, try_run};
+use crate::common::{closed, generator, small_drive, try_run};
 
 const DAYS: f64 = 365.0;
 
@@ -180,4 +180,72 @@ fn a_recording_amplifies_alike_on_a_smaller_drive() {
     let (whole, part) = (amplification(1, 1.0), amplification(16, 4.1));
     assert!(whole > 1.1, "{whole}");
     close("of a share", part, whole, 4.0);
+}
+
+/// Read reclaim programs what the formula says: blocks of `p` pages, moved after `n` reads, `p / n` of what is read.
+#[test]
+fn what_reads_make_a_drive_move_is_what_is_told() {
+    let mut config = small_drive();
+    config.buffer = ssd::host::buffer::Config::named("none").unwrap();
+    config.read_reclaim = ssd::ftl::read_reclaim::Config::named("block").unwrap();
+    let section = config.section_mut("ftl.read_reclaim").unwrap();
+    section.set("max_reads", &ssd::config::Value::Integer(200)).unwrap();
+    section.set("threshold_percent", &ssd::config::Value::Integer(100)).unwrap();
+    config.errors.model = ssd::sections::ErrorModel::Cells;
+    let preconditioning = Preconditioning { fill_percent: 100.0, ..Preconditioning::default() };
+    let spec = RunSpec { preconditioning, executor: ssd::Executor::Functional, ..closed(32) };
+    let reads = generator(1_000_000, "read_percent = 100\nsize_bytes = 16384");
+    let result = try_run(&config, &reads, &spec).unwrap();
+    let moved = result.flash.bytes_programmed[ssd::flash::op::Cause::ReadReclaim] as f64;
+    let set = ["ftl.read_reclaim.policy=block", "ftl.read_reclaim.max_reads=200"];
+    let more = ["ftl.read_reclaim.threshold_percent=100", "nand.errors.model=cells"];
+    let asked = wanted(&[("pe", "1000"), ("reads", "1GB/day")]);
+    let answer = asked.question(&self::job(Some("tlc"), &[set, more].concat()), None).unwrap();
+    let told = answer.answer(&Stop::default(), &|_, _| {}).unwrap().reads.unwrap();
+    assert!((told.reads_a_block - 200.0).abs() < 1e-9 && told.basis.contains("ftl.read_reclaim"), "{told:?}");
+    // The same of this drive's blocks.
+    let pages = f64::from(config.geometry.pages_per_block());
+    close("moved", moved / result.bytes_read as f64, pages / 200.0, 10.0);
+}
+
+/// Small writes that must be durable one by one fill pages of their own, unless capacitors answer for them.
+#[test]
+fn flushes_without_capacitors_cost_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wal.fio");
+    let text = "[wal]\nrw=write\nbs=2k\nfdatasync=1\nrate_iops=50\nsize=64m\nfilename=/dev/nvme0n1\n";
+    std::fs::write(&path, text).unwrap();
+    let spec = Spec::fio(&path);
+    let prepared = spec.prepare().unwrap();
+    let asked = wanted(&[("capacity", "480GB"), ("tbw", "300"), ("what_if", "")]);
+    let answer = asked.question(&self::job(None, &[]), Some((&spec, &prepared))).unwrap();
+    let answer = answer.answer(&Stop::default(), &|_, _| {}).unwrap();
+    close("writes", answer.host_bytes_a_day, 50.0 * 2_048.0 * 86_400.0, 2.0);
+    // A page of 16 KiB for each 2 KiB.
+    assert!(answer.write_amplification[0] > 7.5, "{answer:?}");
+    let capacitors = answer.what_if.iter().find(|other| other.name == "capacitors").unwrap();
+    assert!(capacitors.write_amplification < 1.5, "{capacitors:?}");
+    assert!(
+        answer.flush.contains("wait for flash") && !answer.flush.contains("has none"),
+        "{}",
+        answer.flush
+    );
+}
+
+/// Jobs that go on as soon as the drive answers have no rate of their own.
+#[test]
+fn what_has_no_times_needs_a_rate() {
+    let spec = Spec::parse("pattern = \"zipf\"\nread_percent = 50\ncount = 1000\n").unwrap();
+    let prepared = spec.prepare().unwrap();
+    let job = job(None, &[]);
+    let ask = |of: &[(&str, &str)]| {
+        let rated = [("capacity", "480GB"), ("tbw", "300")];
+        let asked = wanted(&[&rated[..], of].concat());
+        asked.question(&job, Some((&spec, &prepared)))?.answer(&Stop::default(), &|_, _| {})
+    };
+    let error = ask(&[]).unwrap_err().to_string();
+    assert!(error.contains("nothing says how much is written a day"), "{error}");
+    let answer = ask(&[("writes", "100GB/day")]).unwrap();
+    let skewed = answer.write_amplification[0];
+    assert!(1.2 < skewed && skewed < answer.rated_write_amplification.unwrap(), "{answer:?}");
 }
