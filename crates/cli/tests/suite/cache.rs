@@ -36,10 +36,12 @@ const QUICK: [&str; 11] = [
     "100",
 ];
 
+/// And what is wrong with the drive that is kept is told once, by quiet runs and by workers: otherwise nobody would
+/// know why every run ages its drive anew. Who runs, and in which process, makes no difference.
 #[test]
-fn of_two_runs_at_once_one_ages_the_drive_and_later_ones_find_it() {
-    let place = folder("cache");
-    let place = place.to_str().unwrap();
+fn of_two_runs_at_once_one_ages_the_drive_and_later_ones_say_what_they_find() {
+    let (cache, sweeps) = (folder("cache"), folder("cache-sweep"));
+    let place = cache.to_str().unwrap();
     let args: Vec<&str> = RUN.into_iter().chain([place]).collect();
     let both = [start(&root(), &args), start(&root(), &args)].map(|child| finish(child, &args).ok().out);
     let kept = |text: &str| text.contains("reused from the cache");
@@ -50,6 +52,22 @@ fn of_two_runs_at_once_one_ages_the_drive_and_later_ones_find_it() {
     assert!(kept(&third) && hashes(&third) == hashes(&both[0]));
     let list = wordline(&["cache", "list", "--snapshots", place]).ok().out;
     assert!(list.contains("1 aged drives") && list.contains("overwritten at random"), "{list}");
+
+    // The same drive in a sweep, whose first run finds it damaged.
+    std::fs::write(only_drive(&cache), "damaged").unwrap();
+    let text = "preset = \"tlc\"\n[nand.geometry]\nblocks_per_plane = 64\n[workload]\npattern = \"uniform\"\ncount = 100\n[run]\npast = \"uniform\"\n";
+    let sweep = file(&sweeps, "sweep.toml", format!("{text}[grid]\nrun.depth = [1, 2, 3]\n"));
+    let out = sweeps.join("out").display().to_string();
+    let swept = ["sweep", &sweep, "--quiet", "-j", "1", "-o", &out, "--snapshots", place];
+    let told = wordline(&swept).ok().err;
+    assert!(told.lines().count() == 1 && told.contains("damaged, rebuilt"), "{told}");
+    std::fs::set_permissions(&cache, Permissions::from_mode(0o777)).unwrap();
+    for flag in ["--quiet", "--json"] {
+        let told = wordline(&[&QUICK[..], &[flag, "--snapshots", place]].concat()).ok().err;
+        assert!(told.lines().count() == 1 && told.contains("the cache is not used"), "{told}");
+    }
+    std::fs::set_permissions(&cache, Permissions::from_mode(0o755)).unwrap();
+
     let cleared = wordline(&["cache", "clear", "--snapshots", place]).ok().out;
     assert!(cleared.contains("1 drives removed"), "{cleared}");
     let list = wordline(&["cache", "list", "--snapshots", place]).ok().out;
@@ -112,26 +130,6 @@ fn only_drive(cache: &Path) -> PathBuf {
         folders.map(|folder| folder.join("aged.drive")).filter(|drive| drive.exists()).collect();
     assert_eq!(drives.len(), 1, "{drives:?}");
     drives[0].clone()
-}
-
-/// Otherwise nobody would know why every run ages its drive anew: who runs, and in which process, makes no difference.
-#[test]
-fn what_is_wrong_with_a_cached_drive_is_told_once_by_quiet_runs_and_by_workers() {
-    let (cache, place) = (folder("cache-quiet"), folder("cache-quiet-sweep"));
-    let text = "preset = \"tlc\"\n[nand.geometry]\nblocks_per_plane = 64\n[workload]\npattern = \"uniform\"\ncount = 100\n[run]\npast = \"uniform\"\n";
-    let sweep = file(&place, "sweep.toml", format!("{text}[grid]\nrun.depth = [1, 2, 3]\n"));
-    let single = file(&place, "run.toml", text);
-    let (path, out) = (cache.to_str().unwrap(), place.join("out").display().to_string());
-    wordline(&["run", &single, "--quiet", "--snapshots", path]).ok();
-    std::fs::write(only_drive(&cache), "damaged").unwrap();
-    let swept = ["sweep", &sweep, "--quiet", "-j", "1", "-o", &out, "--snapshots", path];
-    let told = wordline(&swept).ok().err;
-    assert!(told.lines().count() == 1 && told.contains("damaged, rebuilt"), "{told}");
-    std::fs::set_permissions(&cache, Permissions::from_mode(0o777)).unwrap();
-    for flag in ["--quiet", "--json"] {
-        let told = wordline(&[&QUICK[..], &[flag, "--snapshots", path]].concat()).ok().err;
-        assert!(told.lines().count() == 1 && told.contains("the cache is not used"), "{told}");
-    }
 }
 
 /// A link to a drive elsewhere, a pipe or a folder in place of one: both commands say what they left, and end.

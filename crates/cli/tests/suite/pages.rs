@@ -95,7 +95,7 @@ const WIDTHS: &str = "
         .map(of => `${of.dataset.chart}: ${of.getBoundingClientRect().width} in ${of.parentElement.clientWidth}`);";
 
 #[test]
-fn pages_are_read_on_a_desk_and_on_a_telephone_by_day_and_by_night() {
+fn pages_are_read_on_a_desk_and_on_a_telephone_by_day_and_by_night_and_on_paper() {
     let Some(browser) = Browser::start() else { return };
     let folder = folder("pages-looks");
     let runs = runs(&folder);
@@ -120,6 +120,10 @@ fn pages_are_read_on_a_desk_and_on_a_telephone_by_day_and_by_night() {
             let paper = browser.run("return getComputedStyle(document.body).backgroundColor");
             let expected = if look.is_dark { "rgb(22, 22, 22)" } else { "rgb(255, 255, 255)" };
             assert_eq!(paper, json!(expected), "{name}, {way}");
+            // From the dark desk, and from a telephone.
+            if name != "together" && [LOOKS[1].name, LOOKS[2].name].contains(&way) {
+                is_printed_on_two_pages(&browser, name, look);
+            }
         }
     }
 }
@@ -239,31 +243,21 @@ const TORN: &str = "
     return [...wrong('main h2, main h3, main h4, caption, h2 + p, .legend', 'breakAfter'),
         ...wrong('tr, .light, .card, .bars, .uplot, #shares, #time > div', 'breakInside')];";
 
-/// One run takes two pages of A4, and all that is on them is whole.
-#[test]
-fn a_run_is_printed_on_two_pages() {
-    let Some(browser) = Browser::start() else { return };
-    let folder = folder("pages-print");
-    for (name, out) in runs(&folder) {
-        for look in [LOOKS[1], LOOKS[2]] {
-            browser.look(look);
-            browser.open(&page_of(&out));
-            let printed = browser.print(&format!("{name}-{}", look.name));
-            let pages = pages_of(&printed);
-            let is_small = ["untimed", "nothing"].contains(&name);
-            assert!(pages == 2 || is_small && pages == 1, "{name}: {pages} pages");
-            assert_eq!(browser.console(), Vec::<String>::new(), "{name}");
-        }
-        browser.show_print(true);
-        assert_eq!(browser.run(TORN), json!([]), "{name}");
-        browser.show_print(false);
-    }
-    // Afterwards the page is as it was.
+/// One run takes two pages of A4, and all that is on them is whole. Afterwards the page is as it was.
+fn is_printed_on_two_pages(browser: &Browser, name: &str, look: Look) {
+    let printed = browser.print(&format!("{name}-{}", look.name));
+    let pages = pages_of(&printed);
+    let is_small = ["untimed", "nothing"].contains(&name);
+    assert!(pages == 2 || is_small && pages == 1, "{name}: {pages} pages");
+    assert_eq!(browser.console(), Vec::<String>::new(), "{name}");
+    browser.show_print(true);
+    assert_eq!(browser.run(TORN), json!([]), "{name}");
+    browser.show_print(false);
     let width = "return [document.documentElement.dataset.print ?? null,
         document.documentElement.scrollWidth <= document.documentElement.clientWidth]";
-    assert_eq!(browser.run(width), json!([null, true]));
+    assert_eq!(browser.run(width), json!([null, true]), "{name}");
     let charts: Value = browser.run("return wordline.charts().map(chart => chart.width > 300)");
-    assert!(charts.as_array().unwrap().iter().all(|wide| *wide == json!(true)), "{charts}");
+    assert!(charts.as_array().unwrap().iter().all(|wide| *wide == json!(true)), "{name}: {charts}");
 }
 
 /// A sweep of three points with two repeats, some of which cannot keep up; its folder.

@@ -16,7 +16,7 @@ fn of_generator(args: &str) -> Value {
 
 /// More comes than the drive can serve, for as long as it comes.
 const OVERLOADED: [&str; 12] = [
-    "--read-percent 0 --rate 200000 --set run.overwrite=steady_state --requests 150000",
+    "--read-percent 0 --rate 200000 --requests 100000 --footprint 1GiB --size footprint --set run.overwrite=steady_state --set drive.over_provisioning_percent=28",
     "--read-percent 0 --rate 3000000",
     "--read-percent 30 --rate 3000000",
     "--read-percent 70 --rate 3000000",
@@ -24,7 +24,7 @@ const OVERLOADED: [&str; 12] = [
     "--read-percent 100 --rate 200000 --size 64KiB",
     "--read-percent 0 --rate 20000 --size 256KiB --requests 4000",
     "--read-percent 50 --rate 500000 --size 16KiB",
-    "--read-percent 0 --rate 400000 --set run.overwrite=steady_state --requests 40000",
+    "--read-percent 0 --rate 400000 --requests 40000 --footprint 1GiB --size footprint --set run.overwrite=steady_state --set drive.over_provisioning_percent=28",
     "--drive m64 --precondition none --read-percent 0 --rate 600000 --set host.buffer.policy=none",
     "--drive tlc --precondition none --read-percent 0 --rate 100000 --size 128KiB",
     "--drive mqsim --precondition none --read-percent 0 --rate 500000 --size 16KiB",
