@@ -425,7 +425,7 @@ mod tests {
             let (mut drive, mut twin) = (Drive::new(&cfg).unwrap(), Drive::new(&cfg).unwrap());
             let (mut rng, mut done) = (Rng::named(7, "void"), [Vec::new(), Vec::new()]);
             let (mut stopped, mut twice) = (0, 0);
-            for tag in 0..1_500 {
+            for tag in 0..750 {
                 for (drive, done) in [&mut drive, &mut twin].into_iter().zip(&mut done) {
                     submit(drive, &mut rng.clone(), tag, done);
                 }
@@ -456,7 +456,7 @@ mod tests {
                 done.extend(std::iter::from_fn(|| drive.pop_completion()));
                 drive.check().unwrap();
             }
-            assert!(stopped > 250 && twice > 50, "{stopped} stopped, {twice} a second time");
+            assert!(stopped > 125 && twice > 25, "{stopped} stopped, {twice} a second time");
             assert_eq!(done[0], done[1]);
             // What was done in vain counts, too.
             let adds_up = |done: &Completion| done.breakdown.total() == (done.completed - done.arrival).0;

@@ -67,22 +67,27 @@ fn from_each_configuration_to_each_other_and_back() {
             let bytes = saved(&drive);
             // The way back is the way from the other: of two that differ one is where it begins, both in turn.
             let begins = |other: usize| is_soak() || other == at || (other > at) == ((at + other) % 2 == 1);
-            for (_, (to, b)) in all.iter().enumerate().filter(|(other, _)| begins(*other)) {
+            for (other, (to, b)) in all.iter().enumerate().filter(|(other, _)| begins(*other)) {
                 let name = format!("{from} -> {to}");
+                // Snapshots take most of the time: each configuration is saved, and restored, before and after a third
+                // of its changes.
+                let is_saved = is_soak() || (at + other) % 3 == 0;
                 let mut changed = drive.clone();
                 changed
                     .reconfigure(a, b, ExternalPolicies::default())
                     .unwrap_or_else(|error| panic!("{name}: {error}"));
                 // What is saved in between makes no difference.
-                let mut restored = Drive::restore(a, &bytes).unwrap();
-                restored.reconfigure(a, b, ExternalPolicies::default()).unwrap();
-                assert!(saved(&changed) == saved(&restored), "{name}");
+                if is_saved {
+                    let mut restored = Drive::restore(a, &bytes).unwrap();
+                    restored.reconfigure(a, b, ExternalPolicies::default()).unwrap();
+                    assert!(saved(&changed) == saved(&restored), "{name}");
+                }
                 let mut load = load.clone();
                 load.run(&mut changed, 150);
                 settle(&mut changed);
                 changed.check().unwrap_or_else(|error| panic!("{name}: {error}"));
                 // It is a drive of the new configuration, and goes back.
-                assert!(Drive::restore(b, &saved(&changed)).is_ok(), "{name}");
+                assert!(!is_saved || Drive::restore(b, &saved(&changed)).is_ok(), "{name}");
                 changed
                     .reconfigure(b, a, ExternalPolicies::default())
                     .unwrap_or_else(|error| panic!("{name} and back: {error}"));

@@ -64,8 +64,8 @@ fn saved_restored_and_saved_again_is_the_same_to_the_bit() {
             let mut drive = Drive::new(&cfg).unwrap();
             drive.set_executor(executor);
             let mut load = Load::new(1);
-            for _ in 0..soaked(4) {
-                load.run(&mut drive, 150);
+            for _ in 0..soaked(2) {
+                load.run(&mut drive, 300);
                 let bytes = saved(&drive);
                 let restored = Drive::restore(&cfg, &bytes).unwrap();
                 assert!(saved(&restored) == bytes, "{executor:?}, {}", cfg.to_toml());

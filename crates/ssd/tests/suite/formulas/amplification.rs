@@ -10,7 +10,7 @@ use ssd::config::Table;
 use ssd::flash::op::{Cause, OpKind};
 
 /// Blocks of the lane and pages of a block.
-const BLOCKS: u32 = 4_096;
+const BLOCKS: u32 = 2_048;
 const PAGES: u32 = 64;
 /// Blocks free, open for the host, and open for moves whenever a victim is chosen.
 const NOT_CLOSED: u32 = 4;

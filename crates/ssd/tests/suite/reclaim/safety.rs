@@ -110,7 +110,7 @@ fn straw_never_loses_data_where_crowds_are_due() {
     for counters in ["exact", "space_saving"] {
         for wordlines in [256, 512] {
             let cfg = crowded(straw(counters), wordlines);
-            let reports = SHAPES.map(|shape| run(&cfg, Executor::Functional, shape, 2 * READS));
+            let reports = SHAPES.map(|shape| run(&cfg, Executor::Functional, shape, READS));
             for (shape, report) in SHAPES.iter().zip(reports) {
                 assert!(
                     report.lost == 0 && report.worst <= 4_096 && report.copied > 0,
@@ -211,9 +211,9 @@ fn lazy_exact_loses_nothing_and_copies_little() {
         let others = [straw("exact"), straw("space_saving"), config("block", &[])];
         // Commands of one page.
         let ahead = [("ahead_reads", integer(1))];
-        little_is_copied_by(&config("lazy_exact", &ahead), &others, shape, READS);
+        little_is_copied_by(&config("lazy_exact", &ahead), &others, shape, READS / 2);
         let lazy = crowded(config("lazy_exact", &ahead), 256);
-        little_is_copied_by(&lazy, &[crowded(straw("exact"), 256)], shape, 2 * READS);
+        little_is_copied_by(&lazy, &[crowded(straw("exact"), 256)], shape, READS);
     }
 }
 

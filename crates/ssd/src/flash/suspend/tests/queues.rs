@@ -86,7 +86,7 @@ fn md1(rho: f64) -> f64 {
 fn high_reads_wait_as_if_there_were_no_others() {
     // M/D/1 with preemptive priority: those of the highest class see each other only.
     let cfg = config(priority_aware::Params::default().into());
-    for (high, low, count) in [(0.3, 0.2, 600_000), (0.5, 0.15, 900_000)] {
+    for (high, low, count) in [(0.3, 0.2, 300_000), (0.5, 0.15, 450_000)] {
         let [.., waited] = mean_waits(&cfg, [low / S, 0.0, high / S], 0.0, count);
         close("M/D/1 of the highest class", waited, md1(high), 2.0);
     }
@@ -98,9 +98,9 @@ fn reads_wait_for_the_rest_of_an_erase_or_do_not() {
     // (l S^2 + e E^2) / 2 over 1 - l S, with l reads and e erases a us. Stopped at once it takes nothing.
     let (rho, erases) = (0.3, 0.2);
     let (l, e) = (rho / S, erases / E);
-    let [_, waited, _] = mean_waits(&config(none::Params::default().into()), [0.0, l, 0.0], e, 2_000_000);
+    let [_, waited, _] = mean_waits(&config(none::Params::default().into()), [0.0, l, 0.0], e, 1_000_000);
     close("behind erases", waited, (l * S * S + e * E * E) / 2.0 / (1.0 - rho), 2.0);
     let at_once = config(immediate::Params { min_run_us: 1.0 }.into());
-    let [_, waited, _] = mean_waits(&at_once, [0.0, l, 0.0], e, 1_000_000);
+    let [_, waited, _] = mean_waits(&at_once, [0.0, l, 0.0], e, 500_000);
     close("past erases", waited, md1(rho), 2.0);
 }
