@@ -147,7 +147,7 @@ fn long_texts_are_refused_and_messages_quote_little_of_them() {
         ("word2.fio", format!("[a]\n{}=1\n", long(60_000)), "kkk... and 59800 more bytes: unknown option"),
         ("value.fio", format!("[a]\nrw={}\n", long(60_000)), "kkk... and 59"),
         ("deep.toml", format!("x = {}\n", "[".repeat(60_000)), "not valid TOML"),
-        ("deeper.toml", format!("x = {}\n", "[\n".repeat(2_000_000)), "not valid TOML"),
+        ("deeper.toml", format!("x = {}\n", "[\n".repeat(500_000)), "not valid TOML"),
         ("tables.toml", format!("[{}]\n", "a.".repeat(30_000)), "not valid TOML"),
     ] {
         let path = file(&folder, name, text);
@@ -161,13 +161,13 @@ fn long_texts_are_refused_and_messages_quote_little_of_them() {
         }
     }
     // Many mistakes: told are some of them, in the time that reading takes.
-    for text in ["[\n".repeat(60_000), (0..60_000).map(|i| format!("k{i} = 1\n")).collect()] {
+    for text in ["[\n".repeat(60_000), (0..20_000).map(|i| format!("k{i} = 1\n")).collect()] {
         for head in ["", "[drive]\n"] {
             let path = file(&folder, "many.toml", head.to_owned() + &text);
             let begun = Instant::now();
             let done = wordline(&["run", "-c", &path, "--synthetic", "uniform", "--requests", "10"]);
             assert!(
-                done.err.len() < 20_000 && begun.elapsed() < Duration::from_secs(12),
+                done.err.len() < 20_000 && begun.elapsed() < Duration::from_secs(4),
                 "{:?}",
                 begun.elapsed()
             );

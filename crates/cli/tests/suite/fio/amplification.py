@@ -12,7 +12,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 JOBS = [
     "rw=randwrite loops=6",
-    "rw=randwrite io_size=6g randrepeat=0",
+    "rw=randwrite io_size=3g randrepeat=0",
     "rw=randwrite loops=6 norandommap=1",
     "rw=randrw rwmixread=70 loops=6",
     "rw=randrw rwmixread=70 loops=6 norandommap=1",
@@ -21,7 +21,7 @@ JOBS = [
 
 def log_of(options, folder):
     # One request at a time: with more, fio's null engine logs each twice. The order is the same.
-    lines = ["[job]", "size=1g", "ioengine=null", "iodepth=1", "write_iolog=log", *options.split()]
+    lines = ["[job]", "size=512m", "ioengine=null", "iodepth=1", "write_iolog=log", *options.split()]
     (folder / "job.fio").write_text("\n".join(lines) + "\n")
     subprocess.run(["fio", "job.fio"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     number = 0
