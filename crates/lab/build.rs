@@ -25,7 +25,8 @@ fn compiler() -> Option<String> {
 
 /// The commit of the checkout this crate lies in, if it lies in its own and not in somebody else's.
 fn own_commit() -> Option<String> {
-    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().ok()?;
+    // As cargo says it now: a script that was built elsewhere, and copied with what is built, would watch that place.
+    let crate_folder = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR")?).canonicalize().ok()?;
     let top = git(&crate_folder, &["rev-parse", "--show-toplevel"])?;
     let top = Path::new(top.trim()).canonicalize().ok()?;
     if top.join("crates").join("lab") != crate_folder {

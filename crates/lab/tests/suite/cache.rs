@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{closed, fresh_path, generator, run, small_drive, with_every_policy};
+use common::{closed, fresh_path, generator, run, small_drive, tiny_drive, with_every_policy};
 use lab::{AgeSteps, DriveCache, Past, Preconditioning, RunResult, RunSpec};
 use ssd::DriveConfig;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ fn file_of(cache: &DriveCache) -> PathBuf {
 fn under_every_policy_a_kept_drive_does_what_a_new_one_does() {
     let workload = writes();
     let kept = cache("cache-policies");
-    for (name, config) in with_every_policy(&small_drive()) {
+    for (name, config) in with_every_policy(&tiny_drive()) {
         let without = run(&config, &workload, &spec(None));
         let first = run(&config, &workload, &spec(Some(&kept)));
         let second = run(&config, &workload, &spec(Some(&kept)));

@@ -2,7 +2,7 @@
 
 use crate::common::{self, soaked};
 
-use common::{closed, generator, open, run, small_drive, with_every_policy};
+use common::{closed, generator, open, run, small_drive, tiny_drive, with_every_policy};
 use lab::{EraseCounts, Experiment, Overwrite, Preconditioning, RunResult, RunSpec, run_all};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,7 +51,7 @@ fn another_seed_preconditioning_or_workload_is_another_run() {
 #[test]
 fn side_by_side_is_the_same_as_one_by_one() {
     let workload = generator(soaked(2_500), MIX);
-    let experiments: Vec<Experiment<'_>> = with_every_policy(&small_drive())
+    let experiments: Vec<Experiment<'_>> = with_every_policy(&tiny_drive())
         .into_iter()
         .map(|(name, config)| {
             let spec = RunSpec { name, ..closed(16) };

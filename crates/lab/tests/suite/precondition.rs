@@ -196,7 +196,7 @@ fn what_is_not_turned_over_is_not_steady() {
 fn a_die_that_a_drive_is_laid_out_like_was_turned_over() {
     let mut config = one_lane(150.0);
     let g = &mut config.geometry;
-    (g.channels, g.chips_per_channel, g.blocks_per_plane) = (4, 2, 300);
+    (g.channels, g.chips_per_channel, g.blocks_per_plane) = (4, 2, 200);
     config.buffer = ssd::host::buffer::none::Params::default().into();
     let wanted = Preconditioning { steady_way: SteadyWay::OneDie, ..steady(100.0) };
     let mut drive = Drive::new(&config).unwrap();
@@ -364,7 +364,7 @@ fn timed(config: &DriveConfig, pace: Pace, paced: &str, loop_mode: lab::LoopMode
 fn tight() -> DriveConfig {
     let mut config = one_lane(7.0);
     let g = &mut config.geometry;
-    (g.blocks_per_plane, g.wordlines_per_block, g.page_bytes, g.spare_bytes) = (912, 256, 4_096, 512);
+    (g.blocks_per_plane, g.wordlines_per_block, g.page_bytes, g.spare_bytes) = (912, 128, 4_096, 512);
     config.buffer = ssd::host::buffer::none::Params::default().into();
     config
 }

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Log, closed, generator, open, run, small_drive, with_every_policy};
+use common::{Log, closed, generator, open, run, small_drive, tiny_drive, with_every_policy};
 use lab::{RunResult, RunSpec, SeriesValue, TimeSeries};
 use ssd::counters::Count;
 use ssd::host::buffer;
@@ -88,7 +88,7 @@ fn series_add_up_to_the_run() {
 
 #[test]
 fn series_add_up_under_every_policy() {
-    for (name, config) in with_every_policy(&small_drive()) {
+    for (name, config) in with_every_policy(&tiny_drive()) {
         adds_up(&sampled(&config, 1_500, closed(16), 30), &name);
     }
 }

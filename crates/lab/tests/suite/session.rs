@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{closed, generator, open, run, small_drive, with_every_policy};
+use common::{closed, generator, open, run, small_drive, tiny_drive, with_every_policy};
 use lab::{Failure, LoopMode, RunResult, RunSpec, Session};
 use ssd::DriveConfig;
 use workload::{Prepared, Request};
@@ -58,7 +58,7 @@ fn in_batches_of_any_size_a_session_is_the_run() {
 #[test]
 fn under_every_policy_a_session_is_the_run() {
     let workload = generator(1_500, "read_percent = 40\nsize_bytes = 16384");
-    for (name, config) in with_every_policy(&small_drive()) {
+    for (name, config) in with_every_policy(&tiny_drive()) {
         // Nobody has told it what will come.
         if ssd::Drive::new(&config).unwrap().ahead().is_wanted() {
             let refused = Session::new(&config, Some(&workload), &closed(8)).err();

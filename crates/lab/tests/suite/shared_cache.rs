@@ -406,7 +406,7 @@ fn no_file_panics_a_run() {
     let made = filled("shared-garbled");
     let good = fs::read(&made.1).unwrap();
     let (_, _, snapshot) = parts(&good);
-    for case in 0..soaked(150) {
+    for case in 0..soaked(75) {
         let mut rng = Rng::named(case, "shared cache");
         let is_forged = case % 3 == 0;
         let file = match is_forged {

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{closed, fresh_path, generator, open, run, small_drive, try_run, with_every_policy};
+use common::{closed, fresh_path, generator, open, run, small_drive, tiny_drive, try_run, with_every_policy};
 use lab::{RunResult, RunSpec, TimelineSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -193,7 +193,7 @@ const MIX: &str = "read_percent = 50\nsize_bytes = [[4096, 3], [16384, 1]]";
 #[test]
 fn a_timeline_adds_up_to_the_result() {
     let small = [0, 1].map(|_| (String::new(), small_drive()));
-    let all = with_every_policy(&small_drive()).into_iter().chain(small);
+    let all = with_every_policy(&tiny_drive()).into_iter().chain(small);
     // The loops take turns.
     for ((what, config), spec) in all.zip([closed(16), open()].into_iter().cycle()) {
         let spec = RunSpec { warm_up: 50, ..spec };

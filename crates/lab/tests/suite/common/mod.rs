@@ -28,6 +28,13 @@ pub fn small_drive() -> DriveConfig {
     config
 }
 
+/// The same with half as many wordlines: for what is done under every policy.
+pub fn tiny_drive() -> DriveConfig {
+    let mut config = small_drive();
+    config.geometry.wordlines_per_block /= 2;
+    config
+}
+
 /// A drive with every policy of every family, by section and name; with what else a policy needs.
 pub fn with_every_policy(base: &DriveConfig) -> Vec<(String, DriveConfig)> {
     let with = |(family, member): (&FamilyInfo, &PolicyInfo)| {
