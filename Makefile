@@ -14,8 +14,8 @@ LOCKED := $(if $(CI),--locked,)
 # A table at the end of a job says how long each step took.
 STEP := scripts/step.sh
 
-.PHONY: help demo test python notebook book check bench speed tables drives instructions soak faults tidy fmt clippy doc unit\
-  release dist toolchain clean
+.PHONY: help demo test python notebook book check bench speed tables drives instructions soak faults tidy fmt clippy\
+  doc unit release dist toolchain clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -64,7 +64,7 @@ speed: toolchain ## Measure README's speed table anew and write it (benches/spee
 	$(CARGO) $(BENCH) -- --speed
 	@$(MAKE) --no-print-directory tables
 
-tables: toolchain ## Rewrite the tables in README.md, papers/README.md, docs/real-drives.md from the files that hold their numbers
+tables: toolchain ## Rewrite the tables of README, papers and docs from the files that hold their numbers
 	$(CARGO) run --quiet --package xtask $(LOCKED) -- tables
 
 drives: toolchain ## Fit the drives one can buy anew (data/drives): presets, benches/real/fits, docs/real-drives.md

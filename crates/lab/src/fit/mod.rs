@@ -8,9 +8,11 @@
 
 mod check;
 mod fio;
+mod fitter;
 mod model;
 mod predictions;
 mod quantity;
+mod reading;
 mod sheet;
 mod steps;
 #[cfg(test)]
@@ -18,10 +20,11 @@ mod tests;
 mod told;
 mod trial;
 
+pub use fitter::{Because, Found};
 pub use model::{Model, Suspension};
 pub use predictions::Row;
 pub use quantity::Dimension;
 pub use sheet::{Beside, Figure, Measure, Sheet, Smart};
-pub use steps::{Because, Fit, Found, fit};
+pub use steps::{Fit, fit};
 pub(crate) use told::is_fitted;
 pub use told::keys;

@@ -1,12 +1,12 @@
 //! What a fitted drive does, beside what was given.
 
+use super::fitter::{Because, CONTRADICTS, Fitter};
 use super::quantity::Dimension;
 use super::quantity::plain;
 use super::sheet::Measure;
-use super::steps::{Because, CONTRADICTS, Fitter};
-use super::trial::{Load, run};
+use super::trial::{Load, iops, mb_s, mean_us, percentile, run};
 use crate::job::JobError;
-use crate::result::{Distribution, RunResult};
+use crate::result::RunResult;
 use crate::threads::on_all_cores;
 
 /// A figure beside what the fitted drive does.
@@ -31,21 +31,6 @@ impl Row {
     pub fn off(&self) -> f64 {
         self.predicted / self.given - 1.0
     }
-}
-
-/// MB/s of all requests of a run.
-pub(super) fn mb_s(result: &RunResult) -> f64 {
-    result.bandwidth_mb_s.all.unwrap_or(0.0)
-}
-
-/// Requests a second.
-pub(super) fn iops(result: &RunResult) -> f64 {
-    result.iops.all.unwrap_or(0.0)
-}
-
-/// Mean latency of a run's requests; us.
-pub(super) fn mean_us(result: &RunResult) -> f64 {
-    result.latency_ns.all.mean.unwrap_or(0.0) / 1e3
 }
 
 impl Fitter<'_> {
@@ -187,15 +172,4 @@ impl Fitter<'_> {
 
 fn result_of(done: &[(Load, RunResult)], load: Load) -> Option<&RunResult> {
     done.iter().find(|(of, _)| *of == load).map(|(_, result)| result)
-}
-
-/// A percentile of the reads of a run, one of those that every job has; us.
-pub(super) fn percentile(result: &RunResult, percent: f64) -> f64 {
-    let reads = result.jobs.iter().find(|job| job.name == "reads").map(|job| &job.share.latency_ns.read);
-    let of = |reads: &Distribution| match percent {
-        ..60.0 => reads.p50,
-        ..99.5 => reads.p99,
-        _ => reads.p99_9,
-    };
-    reads.and_then(of).map_or(0.0, |ns| ns as f64 / 1e3)
 }

@@ -1,10 +1,10 @@
 //! Fits of drives whose numbers are known, since they are ours.
 
+use super::fitter::Because;
 use super::model::{GIB, Model};
-use super::predictions::{iops, mb_s, mean_us};
 use super::sheet::{Figure, Measure, Sheet};
-use super::steps::{Because, Fit, fit};
-use super::trial::{Load, run};
+use super::steps::{Fit, fit};
+use super::trial::{Load, iops, mb_s, mean_us, run};
 use crate::stop::Stop;
 use ssd::rng::Rng;
 use std::path::Path;

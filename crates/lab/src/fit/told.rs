@@ -1,9 +1,10 @@
 //! What came of a fit: tables for people, the configuration.
 
+use super::fitter::{Because, Found};
 use super::predictions::Row;
 use super::quantity::plain;
 use super::sheet::Measure;
-use super::steps::{Because, Fit, Found};
+use super::steps::Fit;
 use crate::number::percent;
 use crate::table::aligned;
 use serde_json::{Value, json};

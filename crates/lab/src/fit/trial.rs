@@ -3,7 +3,7 @@
 use super::model::{Model, Set};
 use crate::experiment::Experiment;
 use crate::job::{Job, JobError};
-use crate::result::RunResult;
+use crate::result::{Distribution, RunResult};
 use crate::spec::RunSpec;
 use crate::stop::Stop;
 use std::io::Write;
@@ -51,10 +51,18 @@ impl Load {
             format!("pattern = \"{name}\"\nsize_bytes = {size}\nread_percent = {reads}\ncount = {count}\n")
         };
         match self {
-            Load::Sequential { reads: true } => (format!("{full}depth = 32\n"), pattern("sequential", 131_072, 100, 20_000)),
-            Load::Sequential { reads: false } => (format!("{steady}depth = 32\n"), pattern("sequential", 131_072, 0, 60_000)),
-            Load::Random { reads: 100 } => (format!("{full}depth = {DEPTH}\n"), pattern("uniform", 4096, 100, 200_000)),
-            Load::Random { reads } => (format!("{steady}depth = {DEPTH}\n"), pattern("uniform", 4096, reads, 1_500_000)),
+            Load::Sequential { reads: true } => {
+                (format!("{full}depth = 32\n"), pattern("sequential", 131_072, 100, 20_000))
+            }
+            Load::Sequential { reads: false } => {
+                (format!("{steady}depth = 32\n"), pattern("sequential", 131_072, 0, 60_000))
+            }
+            Load::Random { reads: 100 } => {
+                (format!("{full}depth = {DEPTH}\n"), pattern("uniform", 4096, 100, 200_000))
+            }
+            Load::Random { reads } => {
+                (format!("{steady}depth = {DEPTH}\n"), pattern("uniform", 4096, reads, 1_500_000))
+            }
             // Uniform before, and long enough for hot and cold data to find their blocks.
             Load::Skewed => (
                 format!("{steady}depth = {DEPTH}\npast = \"uniform\"\nwarm_up_requests = 6_000_000\n"),
@@ -74,7 +82,8 @@ impl Load {
     fn jobs(self) -> Option<String> {
         let Load::Beside { writes } = self else { return None };
         Some(format!(
-            "[global]\ndirect=1\nfilename=/dev/nvme0n1\nbs=4k\ntime_based=1\nruntime={BESIDE_S}\n[writes]\nrw=randwrite\n\
+            "[global]\ndirect=1\nfilename=/dev/nvme0n1\nbs=4k\ntime_based=1\nruntime={BESIDE_S}\n[writes]\n\
+             rw=randwrite\n\
              iodepth=256\nrate_iops={}\n[reads]\nrw=randread\niodepth=1\n",
             writes.round() as u64
         ))
@@ -102,4 +111,30 @@ pub fn run(model: &Model, stop: &Stop, load: Load) -> Result<RunResult, JobError
     let spec = RunSpec { stop: stop.clone(), ..plan.spec(&spec) };
     let run = Experiment { config, workload: &prepared, spec };
     run.run(&mut |_| {}).map_err(|error| failed(&error))
+}
+
+/// MB/s of all requests of a run.
+pub fn mb_s(result: &RunResult) -> f64 {
+    result.bandwidth_mb_s.all.unwrap_or(0.0)
+}
+
+/// Requests a second.
+pub fn iops(result: &RunResult) -> f64 {
+    result.iops.all.unwrap_or(0.0)
+}
+
+/// Mean latency of a run's requests; us.
+pub fn mean_us(result: &RunResult) -> f64 {
+    result.latency_ns.all.mean.unwrap_or(0.0) / 1e3
+}
+
+/// A percentile of the reads of a run, one of those that every job has; us.
+pub fn percentile(result: &RunResult, percent: f64) -> f64 {
+    let reads = result.jobs.iter().find(|job| job.name == "reads").map(|job| &job.share.latency_ns.read);
+    let of = |reads: &Distribution| match percent {
+        ..60.0 => reads.p50,
+        ..99.5 => reads.p99,
+        _ => reads.p99_9,
+    };
+    reads.and_then(of).map_or(0.0, |ns| ns as f64 / 1e3)
 }

@@ -55,13 +55,13 @@ macro_rules! shipped {
 }
 
 const DRIVES: &[Preset] = shipped!("drive":
-    "micron_7450_pro", "micron_7450_max", "micron_9550_max", "solidigm_p5520", "samsung_pm9a3",
-    "intel_p5510", "intel_p5500", "intel_p4320", "intel_p3700",
-    "client_tlc", "tlc", "qlc", "aged_tlc", "aged_qlc", "m64", "mqsim",
+    "client_tlc", "tlc", "qlc", "m64", "mqsim", "aged_tlc", "aged_qlc",
     "redftl", "redftl_mds", "redftlplus", "pds", "ids",
     "hire", "hire_base", "hire_boost", "hire_reduced",
     "straw", "rftl", "boundedread", "longlive", "evanesco",
     "psr", "paftl", "irftl", "paftl_baseline", "scan_3d", "rhs",
+    "micron_7450_pro", "micron_7450_max", "micron_9550_max", "solidigm_p5520", "samsung_pm9a3",
+    "intel_p5510", "intel_p5500", "intel_p4320", "intel_p3700",
 );
 
 const NANDS: &[Preset] = shipped!("nand":

@@ -11,7 +11,7 @@ use support::{Load, small, with_every_policy, with_policy};
 
 /// Names the snapshot that a child process is to go on from.
 const CHILD: &str = "WORDLINE_TEST_CONTINUE";
-const COMMANDS: u64 = 4_500;
+const COMMANDS: u64 = 6_000;
 
 fn run(cfg: &DriveConfig, executor: Executor) -> u64 {
     let mut drive = Drive::new(cfg).unwrap();

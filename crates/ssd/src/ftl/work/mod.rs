@@ -6,6 +6,7 @@ pub(in crate::ftl) mod job;
 pub(in crate::ftl) mod lane;
 pub(in crate::ftl) mod looks;
 pub(in crate::ftl) mod migration;
+mod moved;
 mod sorted;
 pub(in crate::ftl) mod walk;
 
@@ -28,6 +29,7 @@ use candidates::Candidates;
 use gathered::Gathered;
 use lane::{LaneWork, Round};
 use looks::Looks;
+use moved::Moved;
 use serde::{Deserialize, Serialize};
 use sorted::Sorted;
 use std::collections::{BTreeSet, VecDeque};
@@ -71,11 +73,8 @@ pub struct Work {
     pub(in crate::ftl) emptied: bool,
     /// The host has been silent long enough for blocks that wait for it to be looked at.
     pub(in crate::ftl) quiet: bool,
-    /// Blocks erased since the last look at what cleaning has moved, what that was then, and whether it was more than at
-    /// the look before.
-    erased: u32,
-    moved: u64,
-    has_moved: bool,
+    /// Whether cleaning has to move data.
+    moved: Moved,
 }
 
 impl Work {
@@ -144,9 +143,7 @@ impl Work {
             idle: false,
             pace: Pace::Relaxed,
             emptied: false,
-            erased: 0,
-            moved: 0,
-            has_moved: false,
+            moved: Moved::default(),
             quiet: false,
         }
     }
@@ -301,19 +298,14 @@ impl Work {
         }
     }
 
-    /// A block was erased: after as many as there are lanes, it is looked at what was moved for them.
+    /// A block was erased.
     pub(in crate::ftl) fn note_erased(&mut self) {
-        self.erased += 1;
-        if self.erased as usize >= self.lanes.len() {
-            let moved = self.counts.moved_units[Cause::Cleaning as usize];
-            self.has_moved = moved != self.moved;
-            (self.moved, self.erased) = (moved, 0);
-        }
+        self.moved.note_erased(self.lanes.len(), self.counts.moved_units[Cause::Cleaning as usize]);
     }
 
-    /// Whether the room that comes of cleaning takes moves: data had to be moved before the last blocks were erased.
+    /// Whether data has to be moved for the room that comes of cleaning.
     pub fn moves_data(&self) -> bool {
-        self.has_moved
+        self.moved.is_needed()
     }
 
     /// A failing block is closed and quiet: queue it for retirement.

@@ -96,7 +96,9 @@ fn others(field: &Field, shown: &str) -> Vec<Value> {
         }
         Kind::Integer => {
             let least = field.limits.map_or(1.0, |limits| limits.min);
-            let values = [least, 2.0 * first, (first / 2.0).floor(), first + 1.0, first - 1.0, 20_000.0];
+            let most = field.limits.map_or(first, |limits| limits.max);
+            let values =
+                [least, 2.0 * first, (first / 2.0).floor(), first + 1.0, first - 1.0, 20_000.0, most];
             values.into_iter().filter(other).map(|x| Value::Integer(x as i128)).collect()
         }
         Kind::Number => {
