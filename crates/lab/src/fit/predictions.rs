@@ -81,7 +81,7 @@ impl Fitter<'_> {
         &mut self,
         given: f64,
         found: f64,
-        done: &mut Vec<(Load, RunResult)>,
+        done: &mut [(Load, RunResult)],
     ) -> Result<(), JobError> {
         let told = |what: &str| format!("{} are predicted: {what}", Dimension::Rate.told(found));
         if self.fitted.contains(&Measure::RandomWrite)

@@ -141,12 +141,12 @@ impl Dimension {
         let others = Dimension::ALL.into_iter().filter(|other| *other != self);
         let hint = others
             .filter_map(|other| Some((other, number * scale_of(other.units(), unit)?)))
-            .find_map(|(other, value)| self.from_other(other, value));
+            .find_map(|(other, value)| self.meant_by(other, value));
         Err((format!("found {text:?}"), hint.map_or_else(allowed, |hint| format!("{}: {hint}", allowed()))))
     }
 
     /// What to type where a figure of another dimension was given for one of this, by 4-KiB requests.
-    fn from_other(self, other: Dimension, value: f64) -> Option<String> {
+    fn meant_by(self, other: Dimension, value: f64) -> Option<String> {
         let (told, meant) = match (self, other) {
             (Dimension::Rate, Dimension::Bandwidth) => (value * 1e6 / 4096.0, "4-KiB requests"),
             (Dimension::Bandwidth, Dimension::Rate) => (value * 4096.0 / 1e6, "4-KiB requests"),

@@ -79,7 +79,7 @@ fn walk(walk: &Walk<'_>) -> Result<Sheet, PaperError> {
         sheet.capacitors = match flush.as_str() {
             "capacitors" => true,
             "program" => false,
-            _ => return Err(walk.no_such("flush", "flush", &flush, &["capacitors", "program"]).into()),
+            _ => return Err(walk.no_such("flush", "flush", &flush, &["capacitors", "program"])),
         };
     }
     if let Some(years) = walk.number("warranty_years")? {

@@ -22,24 +22,14 @@ impl Fit {
         for remark in &self.sheet.remarks {
             let _ = writeln!(text, "look: {remark}");
         }
-        let lists: [(&str, fn(&Because) -> Option<&String>); 3] = [
-            ("fixed by data", |because| match because {
-                Because::Fixed(by) => Some(by),
-                _ => None,
-            }),
-            ("assumed", |because| match because {
-                Because::Assumed(range) => Some(range),
-                _ => None,
-            }),
-            ("contradicted", |because| match because {
-                Because::Contradicted(told) => Some(told),
-                _ => None,
-            }),
-        ];
-        for (title, of) in lists {
+        for title in ["fixed by data", "assumed", "contradicted"] {
             let cells = |found: &Found| {
-                let why = of(&found.because)?;
-                Some(vec![format!("  {}", found.key), found.value.clone(), why.clone()])
+                let (list, why) = match &found.because {
+                    Because::Fixed(by) => ("fixed by data", by),
+                    Because::Assumed(range) => ("assumed", range),
+                    Because::Contradicted(told) => ("contradicted", told),
+                };
+                (list == title).then(|| vec![format!("  {}", found.key), found.value.clone(), why.clone()])
             };
             let rows: Vec<Vec<String>> = self.found.iter().filter_map(cells).collect();
             if !rows.is_empty() {

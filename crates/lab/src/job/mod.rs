@@ -18,9 +18,9 @@ use config_file::{ConfigFile, FOREIGN_IN_SWEEPS};
 pub use error::JobError;
 pub use memo::Chosen;
 pub(crate) use memo::{Remembered, taking};
+pub(crate) use pace::can_saturate;
 pub use plan::Plan;
 pub use size::GENERATOR_SPACE_BYTES;
-pub(crate) use pace::can_saturate;
 pub(crate) use size::{Levels, Sized};
 
 use crate::own::{Asked, Names, Own, of_file};

@@ -119,7 +119,8 @@ fn is_of_a_paper(preset: &str) -> bool {
 fn naming_a_drive_does_not_change_what_happened_before() {
     let names = || presets::drives().iter().map(|preset| preset.name);
     let bought: Vec<&str> = names().filter(|name| !is_of_a_paper(name)).collect();
-    let real = bought.iter().filter(|name| presets::drive(name).is_some_and(|it| it.group() == Group::Bought));
+    let real =
+        bought.iter().filter(|name| presets::drive(name).is_some_and(|it| it.group() == Group::Bought));
     assert_eq!(real.count(), 9);
     assert_eq!(bought[..5], ["client_tlc", "tlc", "qlc", "aged_tlc", "aged_qlc"]);
     let past = |drive: Option<&str>, spec: &Spec| {
