@@ -57,7 +57,7 @@ pub struct Answer {
     pub budget_bytes: f64,
     /// Why so many.
     pub budget_basis: String,
-    /// Days until it is used up; null: for ever.
+    /// Days until it is used up, at worst where there is a range; null: for ever.
     pub days: Option<f64>,
     /// The same in years.
     pub years: Option<f64>,

@@ -457,12 +457,8 @@ fn measure(
         let are_alike = matches!(patterns, (Load::Pattern(a, _), Load::Pattern(b, _)) if a == b);
         a.config == b.config && are_alike
     };
-    let first: Vec<usize> =
-        tasks.iter().map(|task| tasks.iter().position(|other| same(task, other)).unwrap_or(0)).collect();
-    let first: Vec<usize> = first
-        .into_iter()
-        .enumerate()
-        .map(|(at, first)| if matches!(tasks[at].load, Load::Pattern(..)) { first } else { at })
+    let first: Vec<usize> = (0..tasks.len())
+        .map(|at| (0..at).find(|other| same(&tasks[*other], &tasks[at])).unwrap_or(at))
         .collect();
     let own: Vec<usize> = (0..tasks.len()).filter(|at| first[*at] == *at).collect();
     let done = AtomicUsize::new(0);

@@ -3,7 +3,7 @@
 //! Of a drive so many times smaller, so many times fewer pieces of the address space are kept, drawn by a hash, with
 //! all that happens on them, in the order of the recording. So the share of the drive that is written, how often a page
 //! is written, and how much is written between two times stay as they were. (The sampling of places is that of SHARDS:
-//! Waldspurger et al., FAST 2015.) What the recording does not touch is taken for data that nobody changes.
+//! Waldspurger et al., FAST 2015.) What the recording does not change is taken for data that nobody changes.
 //!
 //! It is played over and over, each time in pieces of another order, as a drive's past is ([`crate::precondition`]).
 
@@ -84,24 +84,57 @@ struct Places {
 /// No place.
 const NONE: u32 = u32::MAX;
 
+/// Stretches of 64 KiB that a recording changes.
+struct Changed(Vec<bool>);
+
+impl Changed {
+    const SECTORS: u64 = *PLACE_BYTES.start() / SECTOR_BYTES;
+
+    /// Looks through a recording of so many sectors.
+    fn read(source: &mut dyn Source, sectors: u64, stop: &Stop) -> Result<Self, Failure> {
+        let mut changed = vec![false; sectors.div_ceil(Self::SECTORS) as usize];
+        let mut count = 0u64;
+        while let Some(request) = source.next().map_err(Failure::Workload)? {
+            count += 1;
+            if count.is_multiple_of(LOOK_EVERY) && stop.is_asked() {
+                return Err(Failure::Interrupted { phase: Phase::LookingAhead });
+            }
+            if counts(&request) && request.sectors > 0 {
+                let (first, last) = (request.lba / Self::SECTORS, (request.end() - 1) / Self::SECTORS);
+                let stretches = changed.iter_mut().take(last as usize + 1).skip(first as usize);
+                stretches.for_each(|stretch| *stretch = true);
+            }
+        }
+        Ok(Changed(changed))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.iter().filter(|is| **is).count() as u64 * PLACE_BYTES.start()
+    }
+}
+
 impl Places {
-    /// Of so many bytes, the share that is kept, on a drive of so many sectors.
-    fn new(touched: u64, share: f64, drive_sectors: u64) -> Self {
-        let bytes = (touched as f64 * share) as u64 / PLACES;
-        let bytes = bytes.clamp(*PLACE_BYTES.start(), *PLACE_BYTES.end());
-        let sectors = bytes.next_power_of_two() / SECTOR_BYTES;
-        let count = touched.div_ceil(sectors * SECTOR_BYTES);
+    /// Of what a recording changes a share, one of so many times, on a drive of so many sectors. What is only read is
+    /// data that nobody changes.
+    fn new(changed: &Changed, times: f64, drive_sectors: u64) -> Self {
+        let bytes = changed.bytes();
+        let share = (1.0 / times).max(DATA_BYTES_MIN / bytes.max(1) as f64).min(1.0);
+        let bytes = (bytes as f64 * share) as u64 / PLACES;
+        let bytes = bytes.clamp(*PLACE_BYTES.start(), *PLACE_BYTES.end()).next_power_of_two();
+        let sectors = bytes / SECTOR_BYTES;
         let limit = (share * 2f64.powi(64)) as u64;
         let mut next = 0u32;
-        let slot = |place: u64| {
-            let is_kept = share >= 1.0 || mix(place) < limit;
-            if !is_kept || (u64::from(next) + 1) * sectors > drive_sectors {
+        let slot = |(place, stretches): (usize, &[bool])| {
+            let is_kept = share >= 1.0 || mix(place as u64) < limit;
+            let is_changed = stretches.contains(&true);
+            if !is_kept || !is_changed || (u64::from(next) + 1) * sectors > drive_sectors {
                 return NONE;
             }
             next += 1;
             next - 1
         };
-        Places { sectors, slots: (0..count).map(slot).collect() }
+        let stretches = changed.0.chunks((sectors / Changed::SECTORS) as usize);
+        Places { sectors, slots: stretches.enumerate().map(slot).collect() }
     }
 
     /// The pieces of a request that are kept.
@@ -140,9 +173,9 @@ impl Recorded {
     ) -> Result<Self, Failure> {
         let space = prepared.space_sectors().unwrap_or(whole_sectors).min(whole_sectors);
         let touched = space * SECTOR_BYTES;
-        let share = (1.0 / times).max(DATA_BYTES_MIN / touched.max(1) as f64).min(1.0);
-        let places = Places::new(touched, share, sectors);
-        let mut source = source(prepared, whole_sectors).map_err(Failure::Workload)?;
+        let open = || source(prepared, whole_sectors).map_err(Failure::Workload);
+        let places = Places::new(&Changed::read(&mut *open()?, space, stop)?, times, sectors);
+        let mut source = open()?;
         let mut found = Recorded {
             changes: Vec::new(),
             hints: Vec::new(),
@@ -280,14 +313,14 @@ mod tests {
         Recorded::read(&prepared, whole, (times, (whole as f64 / times) as u64), &Stop::default()).unwrap()
     }
 
-    const TEXT: &str = "pattern = \"uniform\"\nread_percent = 50\nsize_bytes = 4096\ncount = 200000\n\
+    const TEXT: &str = "pattern = \"uniform\"\nread_percent = 50\nsize_bytes = 4096\ncount = 2000000\n\
                         footprint_gib = 8.0\narrival = \"poisson\"\nrate_iops = 1000\n";
 
     #[test]
     fn all_is_counted_and_a_share_is_kept() {
         let whole = read(TEXT, 1.0);
         assert!((whole.kept / whole.totals.written - 1.0).abs() < 1e-9);
-        assert!((whole.totals.days * 86_400.0 / 200.0 - 1.0).abs() < 0.01, "{:?}", whole.totals);
+        assert!((whole.totals.days * 86_400.0 / 2_000.0 - 1.0).abs() < 0.01, "{:?}", whole.totals);
         assert!((whole.totals.read / whole.totals.written - 1.0).abs() < 0.02);
         let part = read(TEXT, 10.0);
         assert_eq!(part.totals, whole.totals);
@@ -306,5 +339,18 @@ mod tests {
         again.sort_by_key(by);
         assert_eq!(sorted, again);
         assert!(first.iter().all(|request| request.end() <= part.sectors()));
+    }
+
+    /// Places are drawn among those that are written, however much is read beside them.
+    #[test]
+    fn a_few_places_that_are_written_are_kept() {
+        let text = "count = 200000\nchunk_kib = 0\narrival = \"poisson\"\nrate_iops = 1000\nparts = [\
+                    { name = \"reads\", share_percent = 90.0, space_mib = 8192.0 }, \
+                    { name = \"log\", share_percent = 10.0, read_percent = 0.0, at_mib = 8192.0, space_mib = 2.0, \
+                    places = \"scan\" }]\n";
+        let part = read(text, 10.0);
+        assert!(part.totals.written > 0.0 && part.totals.touched > 8e9, "{:?}", part.totals);
+        assert!((part.kept / part.totals.written - 1.0).abs() < 1e-9, "{} of {:?}", part.kept, part.totals);
+        assert_eq!(part.sectors(), 4_096);
     }
 }
