@@ -2,6 +2,7 @@
 
 use crate::endurance::expected;
 use crate::facts::Facts;
+use crate::job::SIZED;
 use crate::precondition::EraseCounts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,9 @@ use ssd::{AgeStep, Executor, OpCode, Reason};
 
 /// Years over which writes a day are counted: the usual warranty of drives; assumed.
 const WARRANTY_YEARS: f64 = 5.0;
+/// Why a drive that was made as small as its workload says nothing of days.
+const OF_SIZED: &str =
+    "the drive was made as small as its workload: wordline endurance answers for the whole one";
 /// Days of a year.
 const DAYS: f64 = 365.0;
 
@@ -34,7 +38,8 @@ pub struct Lifetime {
     /// workload, or the cycles of all blocks, whichever is less.
     #[serde(default)]
     pub budget_bytes: Option<f64>,
-    /// What `budget_bytes` follow from, as a sentence; empty without it.
+    /// What `budget_bytes` follow from, or why a rated drive has none, as a sentence; empty of a drive without a
+    /// rating.
     #[serde(default)]
     pub budget_basis: String,
 }
@@ -43,6 +48,10 @@ impl Lifetime {
     /// Of a run, which programmed so many bytes in so many ns.
     pub(crate) fn of(facts: &Facts<'_>, programmed: u64, simulated_ns: u64) -> Self {
         let budget = expected(facts.config);
+        // The rating is that of the whole drive, and so is a day's load.
+        if budget.is_some() && facts.spec.origins.values().any(|origin| origin == SIZED) {
+            return Lifetime { budget_basis: OF_SIZED.to_owned(), ..Lifetime::used_up(facts) };
+        }
         let days = budget.as_ref().and_then(|budget| {
             let is_known = programmed > 0 && simulated_ns > 0 && facts.spec.executor == Executor::Timed;
             let a_day = programmed as f64 / simulated_ns as f64 * 86_400e9;

@@ -36,7 +36,7 @@ use ssd::external::ExternalPolicies;
 use workload::{AddressPolicy, Prepared, Spec};
 
 /// What the settings are from that make a drive as large as its workload needs.
-const SIZED: &str = "sized to the workload";
+pub(crate) const SIZED: &str = "sized to the workload";
 
 /// The drive that is used if nothing names another.
 pub const DEFAULT_DRIVE: &str = "client_tlc";

@@ -7,7 +7,7 @@ use lab::{EraseCounts, Job, Overwrite, Preconditioning, RunSpec, Stop};
 use ssd::DriveConfig;
 use workload::Spec;
 
-use crate::common::{closed, generator, small_drive, try_run};
+use crate::common::{closed, generator, run, small_drive, try_run};
 
 const DAYS: f64 = 365.0;
 
@@ -248,4 +248,33 @@ fn what_has_no_times_needs_a_rate() {
     let answer = ask(&[("writes", "100GB/day")]).unwrap();
     let skewed = answer.write_amplification[0];
     assert!(1.2 < skewed && skewed < answer.rated_write_amplification.unwrap(), "{answer:?}");
+}
+
+/// A rated drive says how long it lasts if it goes on like the run: the budget over what it programs a day.
+#[test]
+fn a_rated_drive_tells_how_long_it_would_last() {
+    let mut config = small_drive();
+    let writes = generator(20_000, "read_percent = 0\nsize_bytes = 4096");
+    let none = run(&config, &writes, &closed(32)).lifetime;
+    assert_eq!((none.days, none.budget_bytes, none.budget_basis.as_str()), (None, None, ""));
+    config.rating.tbw = 1.0;
+    config.rating.workload = ssd::sections::RatedWorkload::Sequential;
+    let result = run(&config, &writes, &closed(32));
+    assert_eq!(result.lifetime.budget_bytes, Some(1e12));
+    let a_day = result.flash.bytes_programmed.sum() as f64 / result.simulated_ns as f64 * 86_400e9;
+    let days = result.lifetime.days.unwrap();
+    assert!((days / (1e12 / a_day) - 1.0).abs() < 1e-9, "{days}");
+    assert!(lab::report::table(&result).contains("years if it goes on like this"));
+    assert_eq!(result.event_hash, run(&small_drive(), &writes, &closed(32)).event_hash);
+    // Made as small as its workload, it has the rating of another.
+    let origins = [("nand.geometry.blocks_per_plane".to_owned(), "sized to the workload".to_owned())];
+    let sized = run(&config, &writes, &RunSpec { origins: origins.into(), ..closed(32) }).lifetime;
+    assert_eq!((sized.days, sized.budget_bytes), (None, None));
+    assert!(sized.budget_basis.contains("as small as its workload"), "{}", sized.budget_basis);
+    // By the cycles of all blocks, if these are fewer; and no days where no time passes.
+    config.reliability.endurance_cycles = 1_000;
+    let spec = RunSpec { executor: ssd::Executor::Functional, ..closed(32) };
+    let counted = run(&config, &writes, &spec).lifetime;
+    assert_eq!(counted.budget_bytes, Some(1_000.0 * config.used_bytes() as f64));
+    assert!(counted.budget_basis.starts_with("1000 cycles") && counted.days.is_none(), "{counted:?}");
 }

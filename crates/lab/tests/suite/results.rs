@@ -572,27 +572,3 @@ fn where_the_time_of_the_slowest_went_is_where_the_log_says() {
         assert!((told / exact - 1.0).abs() < 0.1, "{kind} {}: {told}, {exact} in the log", part.name());
     }
 }
-
-/// A rated drive says how long it lasts if it goes on like the run: the budget over what it programs a day.
-#[test]
-fn a_rated_drive_tells_how_long_it_would_last() {
-    let mut config = small_drive();
-    let writes = generator(20_000, "read_percent = 0\nsize_bytes = 4096");
-    let none = run(&config, &writes, &closed(32)).lifetime;
-    assert_eq!((none.days, none.budget_bytes, none.budget_basis.as_str()), (None, None, ""));
-    config.rating.tbw = 1.0;
-    config.rating.workload = ssd::sections::RatedWorkload::Sequential;
-    let result = run(&config, &writes, &closed(32));
-    assert_eq!(result.lifetime.budget_bytes, Some(1e12));
-    let a_day = result.flash.bytes_programmed.sum() as f64 / result.simulated_ns as f64 * 86_400e9;
-    let days = result.lifetime.days.unwrap();
-    assert!((days / (1e12 / a_day) - 1.0).abs() < 1e-9, "{days}");
-    assert!(report::table(&result).contains("years if it goes on like this"));
-    assert_eq!(result.event_hash, run(&small_drive(), &writes, &closed(32)).event_hash);
-    // By the cycles of all blocks, if these are fewer; and no days where no time passes.
-    config.reliability.endurance_cycles = 1_000;
-    let spec = RunSpec { executor: ssd::Executor::Functional, ..closed(32) };
-    let counted = run(&config, &writes, &spec).lifetime;
-    assert_eq!(counted.budget_bytes, Some(1_000.0 * config.used_bytes() as f64));
-    assert!(counted.budget_basis.starts_with("1000 cycles") && counted.days.is_none(), "{counted:?}");
-}
