@@ -3,7 +3,7 @@
 
 use crate::program::{file, folder, root, wordline, wordline_in};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const QLC: &[&str] = &[
@@ -38,8 +38,13 @@ fn text(name: &str) -> Option<String> {
 
 /// What a run prints, and its result.
 fn run(path: &str, more: &[&str]) -> (String, Value) {
-    let args = |last: &'static str| [&["run", path], more, &[last]].concat();
-    (wordline(&args("--counters")).ok().out, wordline(&args("--json")).ok().json())
+    let mut names = Path::new(path).iter().rev().map(|part| part.to_string_lossy());
+    let (file, of) = (names.next().unwrap(), names.next().unwrap());
+    let out = folder(&format!("case_run_{of}_{file}"));
+    let args = ["run", path, "--counters", "--out", out.to_str().unwrap()];
+    let told = wordline(&[&args, more].concat()).ok().out;
+    let result = std::fs::read_to_string(out.join("result.json")).unwrap();
+    (told, serde_json::from_str(&result).unwrap())
 }
 
 /// The same of a case.

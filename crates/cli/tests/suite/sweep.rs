@@ -102,7 +102,7 @@ fn a_plan_of_many_runs_says_that_it_is_made_and_is_told_run_by_run() {
     let seeds: Vec<String> = (0..100).map(|seed| seed.to_string()).collect();
     let depths: Vec<String> = (1..=100).map(|depth| depth.to_string()).collect();
     let text = format!(
-        "{SMALL}[workload]\npattern = \"uniform\"\n[grid]\ndrive.seed = [{}]\nrun.depth = [{}]\n",
+        "[workload]\npattern = \"uniform\"\n[grid]\ndrive.seed = [{}]\nrun.depth = [{}]\n",
         seeds.join(", "),
         depths.join(", ")
     );

@@ -214,7 +214,8 @@ fn fewest(start: Tiny, endured: u8, units: u8, reads: &[u8]) -> u32 {
 #[test]
 fn nobody_who_tries_everything_copies_less() {
     let mut high = 0;
-    for seed in 1..=12_u64 {
+    // Three units and four, each with all three skews.
+    for seed in 1..=6_u64 {
         let mut state = seed;
         let mut draw = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
