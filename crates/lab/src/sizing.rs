@@ -209,7 +209,7 @@ mod tests {
         for drive in presets::drives() {
             let mut preset = preset(drive.name);
             // Where a paper says how large the drive is, it is not to be made small.
-            preset.drive.logical_gib = 0.0;
+            (preset.drive.raw_gib, preset.drive.logical_gib) = (0.0, 0.0);
             let found = fit(&preset, Need::Share, SizeChoice::Auto, Fixed::default());
             let found = found.unwrap_or_else(|| panic!("{}", drive.name));
             assert_eq!(units(&found), units(&preset), "{}", drive.name);

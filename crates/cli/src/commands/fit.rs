@@ -15,13 +15,13 @@ use crate::progress::Progress;
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
 Examples:
-  wordline fit benches/real/sheets/micron_7450_pro.toml -o my-drive.toml
+  wordline fit data/drives/micron_7450_pro.toml -o my-drive.toml
       a drive from its sheet: which numbers the figures fix, which are assumed, what they contradict
   wordline fit --fio seqw.json randw.json randr.json --capacity 960GB -o my-drive.toml
       the same from what fio measured (--output-format=json)
   wordline fit my-sheet.toml --fio randw.json
       both: what fio measured counts
-  wordline run trace.csv my-drive.toml
+  wordline run trace.csv --config my-drive.toml
       the drive that came out
 
 A sheet is TOML; every figure carries its unit (docs/real-drives.md lists the keys):

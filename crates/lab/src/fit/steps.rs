@@ -62,9 +62,8 @@ impl Fitter<'_> {
             self.note("dies", dies.to_string(), Because::Fixed("the sheet".to_owned()));
         } else {
             let dies = self.model.dies;
-            let range =
-                "any number: dies x planes / tPROG alone is fixed, and reads of many at once depend on it";
-            self.note("dies", dies.to_string(), Because::Assumed(format!("of the usual size; {range}")));
+            let range = "of the usual size; another number goes with tPROG";
+            self.note("dies", dies.to_string(), Because::Assumed(range.to_owned()));
         }
         self.model.planes = sheet.planes.unwrap_or(self.model.planes);
         let planes = self.model.planes.to_string();

@@ -1,6 +1,7 @@
 //! What is stored of papers: verdicts and counts follow from claims and numbers, tags from what was chosen by them.
 
 use lab::reproduce::{Basis, METRICS, Paper, papers};
+use ssd::config::presets::{self, Group};
 use std::path::{Path, PathBuf};
 
 fn top() -> PathBuf {
@@ -73,9 +74,10 @@ fn what_is_tagged_as_fitted_is_a_constant_of_a_paper() {
     for (folder, prefix) in folders.into_iter().chain(own) {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            // The default drive is fitted to drives that one can buy (`benches/real`), and no paper's.
-            let is_default = path.file_stem().is_some_and(|stem| stem == "client_tlc");
-            if is_default || path.extension().is_none_or(|end| end != "toml") {
+            // The default drive is fitted to drives that one can buy (`benches/real`), these to themselves.
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let is_bought = presets::drive(&name).is_some_and(|drive| drive.group() == Group::Bought);
+            if name == "client_tlc" || is_bought || path.extension().is_none_or(|end| end != "toml") {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();
