@@ -1,8 +1,8 @@
 //! How long a drive lasts under a load: what its maker rates it for, in flash, over what the load programs.
 //!
 //! A rating counts bytes of the host under one workload. What wears a drive is what it programs: so the budget is the
-//! rating times the write amplification of the rating's workload on this drive ([`budget`]), and what the load takes of
-//! it is its bytes times its own ([`steady`]). Both are measured on one drive like it, made small ([`scale`]). Nothing
+//! rating times the write amplification of the rating's workload on this drive (`budget`), and what the load takes of
+//! it is its bytes times its own (`steady`). Both are measured on one drive like it, made small (`scale`). Nothing
 //! here looks at a clock, and the same question has the same answer everywhere.
 
 mod amounts;

@@ -96,6 +96,8 @@ pub struct Model {
     pub write_cap_mb_s: f64,
     /// Flash of the drive that stands for it in runs, as a multiple of 16 GiB.
     pub scale: f64,
+    /// Erases that a block takes, if the drive's counters say; 0 if not.
+    pub cycles: u32,
     /// Bytes that the host may write in the drive's life, and the workload that they are for, if anybody says.
     pub rating: Option<(f64, &'static str)>,
 }
@@ -132,6 +134,7 @@ impl Model {
             capacitors: false,
             write_cap_mb_s: 0.0,
             scale: 1.0,
+            cycles: 0,
             rating: None,
         }
     }
@@ -191,6 +194,9 @@ impl Model {
         sets.push(("drive.raw_gib", exact(self.raw_gib(blocks, wordlines))));
         sets.push(("drive.logical_gib", exact(self.capacity / GIB)));
         sets.push(("nand.timing.erase_steps", self.suspension.steps.1.to_string()));
+        if self.cycles > 0 {
+            sets.push(("nand.reliability.endurance_cycles", self.cycles.to_string()));
+        }
         if let Some((bytes, workload)) = self.rating {
             sets.push(("drive.rating.tbw", exact(bytes / 1e12)));
             sets.push(("drive.rating.workload", format!("\"{workload}\"")));

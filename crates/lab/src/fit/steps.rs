@@ -45,6 +45,7 @@ pub fn fit(sheet: &Sheet, stop: &Stop, told: &mut dyn FnMut(&str)) -> Result<Fit
     fitter.reads()?;
     fitter.victim()?;
     fitter.suspension()?;
+    fitter.cycles();
     fitter.open();
     let rows = fitter.rows()?;
     let (model, found) = (fitter.model, fitter.found);
@@ -344,6 +345,20 @@ impl Fitter<'_> {
         let by = format!("tails of reads beside {} of writes", at.join(" and "));
         self.note("flash.preemption.policy", self.model.suspension.told(), Because::Fixed(by));
         Ok(())
+    }
+
+    /// Erases that a block takes, by the drive's own counters.
+    fn cycles(&mut self) {
+        let smart = &self.sheet.smart;
+        if let (Some(written), Some(used)) = (smart.nand_written, smart.wear_used) {
+            self.model.cycles = (written / self.model.raw / (used / 100.0)).round().clamp(1.0, 1e8) as u32;
+            let by = format!(
+                "its counters: {} programmed, {} of its life",
+                Dimension::Bytes.told(written),
+                Dimension::Percent.told(used)
+            );
+            self.note("nand.reliability.endurance_cycles", self.model.cycles.to_string(), Because::Fixed(by));
+        }
     }
 
     /// What nothing fixes at all.

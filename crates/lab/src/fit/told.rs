@@ -51,11 +51,6 @@ impl Fit {
                 plain(nand / host)
             );
         }
-        if let (Some(nand), Some(used)) = (smart.nand_written, smart.wear_used) {
-            let cycles = nand / self.model.raw / (used / 100.0);
-            let _ =
-                writeln!(text, "its counters: {} erases a block in its whole life", plain(cycles.round()));
-        }
         text
     }
 
