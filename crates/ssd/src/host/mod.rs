@@ -111,13 +111,14 @@ impl Host {
         needs: Needs,
         streams: (Streams, u32),
     ) -> Self {
+        let slots = Slots::new(cfg, policies, needs, streams);
         Host {
             queues: Queues::new(cfg),
             commands: Commands::new(cfg),
-            slots: Slots::new(cfg, policies, needs, streams),
             reads: Reads { ahead: Ahead::of(cfg), ..Reads::NONE },
             writes: Writes::NONE,
-            programs: Programs::new(cfg),
+            programs: Programs::new(cfg, slots.rules.one_list),
+            slots,
             firmware: Firmware::new(&cfg.firmware),
             logical_sectors: cfg.logical_units() * u64::from(cfg.unit_bytes()) / crate::units::SECTOR_BYTES,
             looks_ahead: false,
@@ -421,9 +422,6 @@ impl Host {
     /// After programs: waiting writes, flushes, further programs and reads go on.
     #[inline(never)]
     pub fn after_programs(&mut self, b: &mut Below<'_>) {
-        if self.commands.link.may_hold_back() {
-            self.commands.link.hold_back(b.ftl.moves.media.work.moves_data());
-        }
         self.writes.go_on(&mut self.slots, &mut self.commands, b);
         self.flush_some(b);
         self.feed_starved(b);

@@ -25,14 +25,18 @@ pub(super) struct Programs {
     pub hurrying: bool,
     pub under_way: u32,
     at_most: u32,
+    /// Something is looked at before programs start.
+    #[serde(skip)]
+    looks_first: bool,
     /// Until when the page now gathering may wait; zero if none does.
     gather_until: SimTime,
 }
 
 impl Programs {
-    /// None yet.
-    pub fn new(cfg: &Sections) -> Self {
+    /// None yet; with a buffer of one list or of two.
+    pub fn new(cfg: &Sections, one_list: bool) -> Self {
         Programs {
+            looks_first: one_list || cfg.host.write_cap_mb_s > 0.0,
             flushing: false,
             hurrying: false,
             under_way: 0,
@@ -50,9 +54,8 @@ impl Programs {
     /// Starts programs for as much dirty data as should be on its way and fits.
     #[inline(always)]
     pub fn start(&mut self, writes: &Writes, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
-        if slots.rules.one_list && b.ftl.moves.separation.policy.needs().promotes {
-            // Not only when something is dirty: what is clean may become so.
-            slots.evict_clean(!writes.stalled.is_empty(), &mut commands.counts, b);
+        if self.looks_first {
+            look_first(writes, slots, commands, b);
         }
         while self.have_room() {
             while !b.ftl.gather.has_full_row()
@@ -153,8 +156,20 @@ impl Programs {
 
     /// Takes what follows from the configuration from fresh ones, and checks the rest.
     pub fn restored(&mut self, fresh: &Programs) -> Verdict {
-        self.at_most = fresh.at_most;
+        (self.at_most, self.looks_first) = (fresh.at_most, fresh.looks_first);
         ensure(self.gather_until.0 < MOST, "until when data gathers")
+    }
+}
+
+/// What is looked at before programs start, on drives where there is something.
+#[inline(never)]
+fn look_first(writes: &Writes, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
+    if commands.link.may_hold_back() {
+        commands.link.hold_back(b.ftl.moves.media.work.moves_data());
+    }
+    if slots.rules.one_list && b.ftl.moves.separation.policy.needs().promotes {
+        // Not only when something is dirty: what is clean may become so.
+        slots.evict_clean(!writes.stalled.is_empty(), &mut commands.counts, b);
     }
 }
 
