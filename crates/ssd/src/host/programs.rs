@@ -34,6 +34,7 @@ pub(super) struct Programs {
 
 impl Programs {
     /// None yet; with a buffer of one list or of two.
+    // tidy: allow(float): called when a drive is built
     pub fn new(cfg: &Sections, one_list: bool) -> Self {
         Programs {
             looks_first: one_list || cfg.host.write_cap_mb_s > 0.0,
