@@ -76,7 +76,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "fits",
         about: "ten drives of ours, fitted to what runs say of them",
-        minutes: 6,
+        minutes: 20,
         variables: &[],
         command: &["cargo", "test", "-p", "wordline-lab", "--lib", "fit::", "--", "--include-ignored"],
         figures: &["test result"],
