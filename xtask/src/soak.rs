@@ -78,8 +78,8 @@ const STEPS: &[Step] = &[
         about: "ten drives of ours, fitted to what runs say of them",
         minutes: 20,
         variables: &[],
-        command: &["cargo", "test", "-p", "wordline-lab", "--lib", "fit::", "--", "--include-ignored"],
-        figures: &["test result"],
+        command: &["cargo", "test", "-p", "wordline-lab", "--lib", "fit::", "--", "--include-ignored", "--nocapture"],
+        figures: &["test result", "small: ", "large: "],
     },
     Step {
         name: "voltages",

@@ -1,6 +1,6 @@
 //! How much a drive took before it was worn out.
 
-use crate::endurance::expected;
+use crate::endurance::{DAYS, YEARS, expected};
 use crate::facts::Facts;
 use crate::job::SIZED;
 use crate::precondition::EraseCounts;
@@ -8,13 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{AgeStep, Executor, OpCode, Reason};
 
-/// Years over which writes a day are counted: the usual warranty of drives; assumed.
-const WARRANTY_YEARS: f64 = 5.0;
 /// Why a drive that was made as small as its workload says nothing of days.
 const OF_SIZED: &str =
     "the drive was made as small as its workload: wordline endurance answers for the whole one";
-/// Days of a year.
-const DAYS: f64 = 365.0;
 
 /// Endurance in the terms of JEDEC JESD218: terabytes written by the host (TBW, 1 TB = 10^12 bytes), and drive writes a
 /// day (DWPD) that use them up over the warranty, of a drive that wore out in this run; and how long one that is rated
@@ -77,7 +73,7 @@ impl Lifetime {
         let mut basis = format!(
             "measured: {bytes} bytes written by the host until the drive wore out, preconditioning \
              included; DWPD \
-             over {WARRANTY_YEARS} years (assumed)"
+             over {YEARS} years (assumed)"
         );
         if facts.was_used {
             basis.push_str("; the drive was used before this run, and those writes are not counted");
@@ -88,7 +84,7 @@ impl Lifetime {
         }
         Lifetime {
             tbw: Some(bytes as f64 / 1e12),
-            dwpd: (logical > 0.0).then(|| bytes as f64 / logical / (WARRANTY_YEARS * DAYS)),
+            dwpd: (logical > 0.0).then(|| bytes as f64 / logical / (YEARS * DAYS)),
             basis,
             ..Lifetime::default()
         }

@@ -3,7 +3,7 @@
 use ssd::config::Problem;
 
 /// Units of bytes.
-const UNITS: &[(&str, f64)] = &[
+pub(crate) const UNITS: &[(&str, f64)] = &[
     ("B", 1.0),
     ("kB", 1e3),
     ("MB", 1e6),

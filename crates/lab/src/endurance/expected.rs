@@ -8,7 +8,7 @@ use super::scale::Whole;
 use crate::precondition::Spare;
 
 /// Units of a block from which more make no difference that could be told.
-const UNITS_MAX: u64 = 4_096;
+pub(crate) const UNITS_MAX: u64 = 4_096;
 
 /// Bytes that may be programmed, if the drive's configuration says enough.
 pub fn expected(config: &DriveConfig) -> Option<Budget> {
@@ -31,11 +31,15 @@ pub fn expected(config: &DriveConfig) -> Option<Budget> {
     [rating, cycles].into_iter().flatten().min_by(|a, b| a.bytes.total_cmp(&b.bytes))
 }
 
-/// Write amplification of random writes of whole units with greedy cleaning: the mean field of finite blocks
-/// (docs/models/write_amplification.md). Blocks of `b` units, a share `a` of which lives, are cleaned at `k` live ones.
+/// Write amplification of random writes of whole units on a drive.
 fn random(config: &DriveConfig) -> f64 {
     let live = 1.0 / (1.0 + Spare::when_full(config).net.unwrap_or(0.0));
-    let units = config.data_units_per_block().min(UNITS_MAX) as u32;
+    greedy(live, config.data_units_per_block().min(UNITS_MAX) as u32)
+}
+
+/// The same with greedy cleaning by the mean field of finite blocks (docs/models/write_amplification.md): those of so
+/// many units, a share of which is `live`, are cleaned at `k` live ones.
+pub(crate) fn greedy(live: f64, units: u32) -> f64 {
     let size = f64::from(units);
     let mut harmonic = 0.0;
     for k in (1..units).rev() {

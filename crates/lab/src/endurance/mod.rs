@@ -5,10 +5,10 @@
 //! it is its bytes times its own (`steady`). Both are measured on one drive like it, made small (`scale`). Nothing
 //! here looks at a clock, and the same question has the same answer everywhere.
 
-mod amounts;
+pub(crate) mod amounts;
 mod answer;
 mod budget;
-mod expected;
+pub(crate) mod expected;
 mod load;
 mod question;
 mod reads;
@@ -20,6 +20,7 @@ mod wanted;
 mod what_if;
 
 pub use amounts::{bytes, bytes_a_day};
+pub(crate) use answer::DAYS;
 pub use answer::{Answer, WhatIf};
 pub use budget::{Budget, Rated};
 pub(crate) use expected::expected;
@@ -28,3 +29,4 @@ pub use question::{EnduranceError, Question};
 pub use reads::Reads;
 pub use table::table;
 pub use wanted::Wanted;
+pub(crate) use wanted::YEARS;

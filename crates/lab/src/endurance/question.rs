@@ -14,6 +14,7 @@ use super::reads::Reads;
 use super::recorded::{Recorded, Totals};
 use super::scale::{Scaled, Whole, scaled};
 use super::steady::{Steady, steady};
+use super::wanted::YEARS;
 use super::what_if::{Other, others};
 use crate::error::Failure;
 use crate::job::{JobError, can_saturate};
@@ -147,7 +148,7 @@ impl Question<'_> {
             )));
         }
         if let Some(rated) = self.rated {
-            let dwpd = rated.bytes / whole.capacity / (5.0 * DAYS);
+            let dwpd = rated.bytes / whole.capacity / (YEARS * DAYS);
             if dwpd > DWPD_MAX {
                 return Err(asked(format!(
                     "a rating of {} for a drive of {}\n    found:   {dwpd:.0} drive writes a day for 5 years\n    \
@@ -207,7 +208,7 @@ impl Question<'_> {
             )));
         }
         let mut remarks = Vec::new();
-        let (load, totals) = match unending(spec, small.times)? {
+        let (load, totals) = match unending(spec, prepared, small.times)? {
             Some(scaled) => {
                 let totals = if self.writes.is_some() && self.reads.is_some() {
                     Totals::default()
@@ -475,16 +476,13 @@ fn measure(
 }
 
 /// A generator that never ends and is so many times smaller; none for what has an end of its own.
-fn unending(spec: &Spec, times: f64) -> Result<Option<Spec>, EnduranceError> {
+fn unending(spec: &Spec, prepared: &Prepared, times: f64) -> Result<Option<Spec>, EnduranceError> {
     let gib = match spec {
         Spec::Synthetic(SyntheticSpec { footprint_gib, .. }) => *footprint_gib,
         Spec::Mix(MixSpec { footprint_percent, footprint_gib, .. }) => match *footprint_gib {
             gib if gib > 0.0 => gib,
             _ if *footprint_percent > 0.0 => 0.0,
-            _ => match spec.clone().prepare().map_err(Failure::Workload)?.space_sectors() {
-                Some(sectors) => sectors as f64 / (1u64 << 21) as f64,
-                None => 0.0,
-            },
+            _ => prepared.space_sectors().map_or(0.0, |sectors| sectors as f64 / (1u64 << 21) as f64),
         },
         _ => return Ok(None),
     };

@@ -1,8 +1,9 @@
 //! Figures of a drive from what fio measured of it (`--output-format=json`).
 
-use super::quantity::{Dimension, plain};
+use super::quantity::Dimension;
 use super::sheet::{Figure, Measure, Sheet};
 use crate::job::JobError;
+use crate::number::digits;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -107,7 +108,7 @@ impl Measured<'_> {
             "randrw" if is_small && depth >= DEEP && self.option("rwmixread") == Some("70") => {
                 rate("read").zip(rate("write")).map(|(reads, writes)| (Measure::Mixed, reads + writes))
             }
-            _ => return Err(format!("rw={rw}, bs={size}, {} in flight", plain(depth))),
+            _ => return Err(format!("rw={rw}, bs={size}, {} in flight", digits(depth))),
         };
         found.filter(|(_, value)| *value > 0.0).ok_or_else(|| format!("rw={rw}: nothing was measured"))
     }

@@ -2,10 +2,10 @@
 
 use super::check::greedy;
 use super::model::{GIB, Model};
-use super::quantity::plain;
 use super::sheet::{Measure, Sheet};
 use super::trial::{Load, run};
 use crate::job::JobError;
+use crate::number::digits;
 use crate::stop::Stop;
 
 /// A number is fitted when what it fixes is this near.
@@ -106,7 +106,7 @@ impl Fitter<'_> {
     /// The same anew, on a drive whose writes are held back.
     pub fn raw_again(&mut self) -> Result<(), JobError> {
         let Some(target) = self.random_amplification() else { return Ok(()) };
-        let value = format!("{} GiB", plain(self.raw_for(target)? / GIB));
+        let value = format!("{} GiB", digits(self.raw_for(target)? / GIB));
         let of_raw =
             |found: &&mut Found| found.key == "drive.raw_gib" && matches!(found.because, Because::Fixed(_));
         self.found.iter_mut().filter(of_raw).for_each(|found| found.value.clone_from(&value));

@@ -27,4 +27,3 @@ pub use quantity::Dimension;
 pub use sheet::{Beside, Figure, Measure, Sheet, Smart};
 pub use steps::{Fit, fit};
 pub(crate) use told::is_fitted;
-pub use told::keys;

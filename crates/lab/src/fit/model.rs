@@ -1,7 +1,7 @@
 //! A drive as it is being fitted: its numbers, and the configurations that they make, whole and small.
 
 use super::check::binary;
-use super::quantity::plain;
+use crate::number::digits;
 
 /// GiB in bytes.
 pub const GIB: f64 = 1_073_741_824.0;
@@ -293,5 +293,5 @@ fn exact(value: f64) -> String {
 
 /// What dies, planes and pages program at once, as messages tell it.
 pub fn program_told(model: &Model) -> String {
-    format!("{} dies x {} planes x 16 KiB in {} us", model.dies, model.planes, plain(model.program_us))
+    format!("{} dies x {} planes x 16 KiB in {} us", model.dies, model.planes, digits(model.program_us))
 }

@@ -2,10 +2,10 @@
 
 use super::fitter::{Because, CONTRADICTS, Fitter};
 use super::quantity::Dimension;
-use super::quantity::plain;
 use super::sheet::Measure;
 use super::trial::{Load, iops, mb_s, mean_us, percentile, run};
 use crate::job::JobError;
+use crate::number::digits;
 use crate::result::RunResult;
 use crate::threads::on_all_cores;
 
@@ -64,7 +64,7 @@ impl Fitter<'_> {
             let Some(result) = result_of(&done, Load::Beside { writes: beside.writes }) else { continue };
             for &(percent, given) in &beside.reads {
                 rows.push(Row {
-                    what: format!("p{} beside {}", plain(percent), Dimension::Rate.told(beside.writes)),
+                    what: format!("p{} beside {}", digits(percent), Dimension::Rate.told(beside.writes)),
                     dimension: Dimension::Time,
                     given,
                     predicted: percentile(result, percent),

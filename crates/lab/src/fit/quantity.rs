@@ -1,5 +1,8 @@
 //! Figures as data sheets write them: a number and its unit, `1455 MB/s`, `94.3 kIOPS`, `65 us`, `1 DWPD`.
 
+use crate::endurance::amounts;
+use crate::number::digits;
+
 /// What a figure is a measure of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
@@ -32,16 +35,6 @@ const BANDWIDTH: Units = &[
 ];
 const RATE: Units = &[("kIOPS", 1e3), ("IOPS", 1.0), ("MIOPS", 1e6)];
 const TIME: Units = &[("us", 1.0), ("µs", 1.0), ("ms", 1e3), ("ns", 1e-3), ("s", 1e6)];
-const BYTES: Units = &[
-    ("GB", 1e9),
-    ("TB", 1e12),
-    ("PB", 1e15),
-    ("MB", 1e6),
-    ("GiB", 1_073_741_824.0),
-    ("TiB", 1_099_511_627_776.0),
-    ("MiB", 1_048_576.0),
-    ("KiB", 1_024.0),
-];
 const ENDURANCE: Units = &[("TB", 1e12), ("TBW", 1e12), ("PB", 1e15), ("PBW", 1e15), ("DWPD", -1.0)];
 const PERCENT: Units = &[("%", 1.0)];
 
@@ -61,7 +54,7 @@ impl Dimension {
             Dimension::Bandwidth => BANDWIDTH,
             Dimension::Rate => RATE,
             Dimension::Time => TIME,
-            Dimension::Bytes => BYTES,
+            Dimension::Bytes => amounts::UNITS,
             Dimension::Endurance => ENDURANCE,
             Dimension::Amplification => &[],
             Dimension::Percent => PERCENT,
@@ -102,21 +95,16 @@ impl Dimension {
 
     /// A figure as people write it.
     pub fn told(self, value: f64) -> String {
-        let of = |units: Units| {
-            // The largest unit that leaves a number of at least 1; decimal ones, as sheets have them.
-            let fits = units.iter().filter(|(name, scale)| !name.contains('i') && value >= *scale * 0.9995);
-            let (name, scale) = fits.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(&units[0]);
-            format!("{} {name}", plain(value / scale))
-        };
         match self {
-            Dimension::Bandwidth => format!("{} MB/s", plain(value)),
-            Dimension::Rate => of(&[("IOPS", 1.0), ("kIOPS", 1e3)]),
-            Dimension::Time => format!("{} us", plain(value)),
-            Dimension::Bytes => of(&[("MB", 1e6), ("GB", 1e9), ("TB", 1e12)]),
-            Dimension::Endurance if value < 0.0 => format!("{} DWPD", plain(-value)),
-            Dimension::Endurance => format!("{} TB", plain(value / 1e12)),
-            Dimension::Amplification => plain(value),
-            Dimension::Percent => format!("{} %", plain(value)),
+            Dimension::Bandwidth => format!("{} MB/s", digits(value)),
+            Dimension::Rate if value < 999.5 => format!("{} IOPS", digits(value)),
+            Dimension::Rate => format!("{} kIOPS", digits(value / 1e3)),
+            Dimension::Time => format!("{} us", digits(value)),
+            Dimension::Bytes => amounts::shown(value),
+            Dimension::Endurance if value < 0.0 => format!("{} DWPD", digits(-value)),
+            Dimension::Endurance => format!("{} TB", digits(value / 1e12)),
+            Dimension::Amplification => digits(value),
+            Dimension::Percent => format!("{} %", digits(value)),
         }
     }
 
@@ -172,16 +160,6 @@ fn split(text: &str) -> Option<(f64, &str)> {
         text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | ','))).unwrap_or(text.len());
     let number: f64 = text[..end].replace(['_', ','], "").parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some((number, text[end..].trim()))
-}
-
-/// Up to four significant digits, without a prefix.
-pub fn plain(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    let digits = (3 - value.abs().log10().floor() as i32).clamp(0, 6) as usize;
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]

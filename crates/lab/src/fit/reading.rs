@@ -3,6 +3,7 @@
 use super::quantity::Dimension;
 use super::sheet::{Beside, Figure, Measure, Sheet, Smart};
 use super::{check, fio};
+use crate::endurance::DAYS;
 use crate::job::JobError;
 use crate::reproduce::PaperError;
 use crate::reproduce::document::{File, Walk};
@@ -98,7 +99,7 @@ fn walk(walk: &Walk<'_>) -> Result<Sheet, PaperError> {
     for &measure in Measure::ALL {
         let Some(value) = quantity(walk, measure.key(), measure.dimension())? else { continue };
         // Drive writes a day for as long as the warranty.
-        let value = if value < 0.0 { -value * capacity * 365.0 * sheet.years } else { value };
+        let value = if value < 0.0 { -value * capacity * DAYS * sheet.years } else { value };
         if measure.dimension() == Dimension::Amplification && value < 1.0 {
             let allowed = "1 or more: bytes programmed for each byte written";
             return Err(walk.wrong(measure.key(), format!("found {value}"), allowed));

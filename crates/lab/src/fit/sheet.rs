@@ -1,10 +1,8 @@
 //! What is known of a drive: its data sheet, and what others or the user have measured of it.
 
 use super::quantity::Dimension;
+use crate::endurance::YEARS;
 use std::collections::BTreeMap;
-
-/// Years of the warranty over which drive writes a day count, unless the sheet says otherwise.
-const WARRANTY_YEARS: f64 = 5.0;
 
 /// Declares what can be given of a drive.
 macro_rules! measures {
@@ -25,11 +23,6 @@ macro_rules! measures {
             /// What it is a measure of.
             pub fn dimension(self) -> Dimension {
                 match self { $(Measure::$name => Dimension::$dimension),+ }
-            }
-
-            /// What it is, in a line.
-            pub fn about(self) -> &'static str {
-                match self { $(Measure::$name => concat!($($doc),+)),+ }.trim()
             }
         }
     };
@@ -134,7 +127,7 @@ impl Sheet {
             bits: 3,
             unit_kib: 4,
             capacitors: false,
-            years: WARRANTY_YEARS,
+            years: YEARS,
             figures: BTreeMap::new(),
             beside: Vec::new(),
             smart: Smart::default(),

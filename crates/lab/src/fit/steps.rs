@@ -4,10 +4,11 @@ use super::check::binary;
 use super::fitter::{Because, CONTRADICTS, Fitter, Found, NEAR, TRIES};
 use super::model::{GIB, Model, Suspension, program_told};
 use super::predictions::Row;
-use super::quantity::{Dimension, plain};
+use super::quantity::Dimension;
 use super::sheet::{Beside, Measure, Sheet};
 use super::trial::{Load, iops, mb_s, mean_us, percentile, run};
 use crate::job::JobError;
+use crate::number::digits;
 use crate::stop::Stop;
 use crate::threads::on_all_cores;
 
@@ -56,7 +57,7 @@ impl Fitter<'_> {
     /// What the sheet says outright.
     fn given(&mut self) {
         let sheet = self.sheet;
-        let capacity = format!("{} GiB", plain(sheet.capacity / GIB));
+        let capacity = format!("{} GiB", digits(sheet.capacity / GIB));
         self.note("drive.logical_gib", capacity, Because::Fixed("the capacity".to_owned()));
         if let Some(dies) = sheet.dies {
             self.model = self.model.clone().with_dies(dies);
@@ -87,7 +88,7 @@ impl Fitter<'_> {
             return;
         };
         self.model.parity_percent = (1e4 * (amplification - 1.0)).round() / 100.0;
-        let value = format!("{} %", plain(self.model.parity_percent));
+        let value = format!("{} %", digits(self.model.parity_percent));
         self.fixed("ftl.parity_percent", value, Measure::SequentialAmplification);
     }
 
@@ -118,13 +119,13 @@ impl Fitter<'_> {
     fn raw(&mut self) -> Result<(), JobError> {
         let sheet = self.sheet;
         let Some(target) = self.random_amplification() else {
-            let value = format!("{} GiB", plain(self.model.raw / GIB));
+            let value = format!("{} GiB", digits(self.model.raw / GIB));
             let because = match sheet.raw {
                 Some(_) => Because::Fixed("the sheet".to_owned()),
                 None => Because::Assumed(format!(
                     "the next power of two; {} to {} GiB: a measured write amplification of random writes would fix it",
-                    plain(sheet.capacity / GIB),
-                    plain(1.3 * self.model.raw / GIB),
+                    digits(sheet.capacity / GIB),
+                    digits(1.3 * self.model.raw / GIB),
                 )),
             };
             self.note("drive.raw_gib", value, because);
@@ -132,7 +133,7 @@ impl Fitter<'_> {
         };
         let raw = self.raw_for(target)?;
         let counted = sheet.get(Measure::RandomAmplification);
-        let value = format!("{} GiB", plain(raw / GIB));
+        let value = format!("{} GiB", digits(raw / GIB));
         if counted.is_some() {
             self.fixed("drive.raw_gib", value, Measure::RandomAmplification);
         } else {
@@ -142,9 +143,9 @@ impl Fitter<'_> {
         if let Some(given) = sheet.raw.filter(|given| (raw / given - 1.0).abs() > 0.1) {
             let told = format!(
                 "the sheet has {} GiB, and a write amplification of {} takes {} GiB; the latter is used",
-                plain(given / GIB),
-                plain(target),
-                plain(raw / GIB)
+                digits(given / GIB),
+                digits(target),
+                digits(raw / GIB)
             );
             self.note("drive.raw_gib", "the sheet's", Because::Contradicted(told));
         }
@@ -157,7 +158,7 @@ impl Fitter<'_> {
             self.sheet.get(Measure::SequentialWrite).map(|rate| (Measure::SequentialWrite, rate));
         let random = || self.sheet.get(Measure::RandomWrite).map(|rate| (Measure::RandomWrite, rate));
         let Some((measure, given)) = sequential.or_else(random) else {
-            let value = format!("{} us", plain(self.model.program_us));
+            let value = format!("{} us", digits(self.model.program_us));
             let because = Because::Assumed("100 us to 3 ms: sequential_write would fix it".to_owned());
             self.note("nand.timing.t_program_us", value, because);
             return Ok(());
@@ -195,7 +196,7 @@ impl Fitter<'_> {
     /// The link's rate, from sequential reads.
     fn link(&mut self) -> Result<(), JobError> {
         let Some(given) = self.sheet.get(Measure::SequentialRead) else {
-            let value = format!("{} MB/s", plain(self.model.link_mb_s));
+            let value = format!("{} MB/s", digits(self.model.link_mb_s));
             let because = Because::Assumed("PCIe 4.0 x4; sequential_read would fix it".to_owned());
             self.note("host.link.bandwidth_mb_s", value, because);
             return Ok(());
@@ -204,17 +205,17 @@ impl Fitter<'_> {
         let found = mb_s(&run(&self.model, self.stop, Load::Sequential { reads: true })?);
         if found >= LINK_SLACK * given {
             self.model.link_mb_s = given * (given / found).clamp(1.0, 1.03);
-            let value = format!("{} MB/s", plain(self.model.link_mb_s));
+            let value = format!("{} MB/s", digits(self.model.link_mb_s));
             self.fixed("host.link.bandwidth_mb_s", value, Measure::SequentialRead);
             return Ok(());
         }
-        let value = format!("{} MB/s", plain(given));
+        let value = format!("{} MB/s", digits(given));
         self.fixed("host.link.bandwidth_mb_s", &*value, Measure::SequentialRead);
         let told = format!(
             "{} dies read {} MB/s at {} us; more dies, a shorter tR or planes that read on their own would do",
             self.model.dies,
-            plain(found),
-            plain(self.model.read_us)
+            digits(found),
+            digits(self.model.read_us)
         );
         self.note("sequential_read", value, Because::Contradicted(told));
         Ok(())
@@ -227,17 +228,17 @@ impl Fitter<'_> {
         }
         let Some(given) = self.sheet.get(Measure::WriteLatency) else {
             let because = Because::Assumed("0 to 5 us; write_latency would fix it".to_owned());
-            self.note("host.link.latency_us", format!("{} us", plain(self.model.link_us)), because);
+            self.note("host.link.latency_us", format!("{} us", digits(self.model.link_us)), because);
             return Ok(());
         };
         self.say("the link's delay, from writes one at a time")?;
         let found = mean_us(&run(&self.model, self.stop, Load::Single { reads: false })?);
         let delay = self.model.link_us + (given - found) / 2.0;
         self.model.link_us = delay.max(0.0);
-        let value = format!("{} us each way", plain(self.model.link_us));
+        let value = format!("{} us each way", digits(self.model.link_us));
         self.fixed("host.link.latency_us", value, Measure::WriteLatency);
         if delay < 0.0 {
-            let told = format!("a command alone takes {} us", plain(found - 2.0 * self.model.link_us));
+            let told = format!("a command alone takes {} us", digits(found - 2.0 * self.model.link_us));
             self.note("write_latency", Dimension::Time.told(given), Because::Contradicted(told));
         }
         Ok(())
@@ -251,16 +252,16 @@ impl Fitter<'_> {
                 let found = mean_us(&run(&self.model, self.stop, Load::Single { reads: true })?);
                 self.model.read_us = (self.model.read_us + given - found).max(1.0);
             }
-            let value = format!("{} us", plain(self.model.read_us));
+            let value = format!("{} us", digits(self.model.read_us));
             self.fixed("nand.timing.t_read_us", value, Measure::ReadLatency);
         } else {
-            let value = format!("{} us", plain(self.model.read_us));
+            let value = format!("{} us", digits(self.model.read_us));
             let because = Because::Assumed("25 to 100 us; read_latency would fix it".to_owned());
             self.note("nand.timing.t_read_us", value, because);
         }
         let Some(given) = self.sheet.get(Measure::RandomRead) else {
             let because = Because::Assumed("0 to 2 us; random_read would fix it".to_owned());
-            self.note("host.firmware.t_command_us", format!("{} us", plain(self.model.command_us)), because);
+            self.note("host.firmware.t_command_us", format!("{} us", digits(self.model.command_us)), because);
             return Ok(());
         };
         self.say("the time of a command, from reads many at once")?;
@@ -278,7 +279,7 @@ impl Fitter<'_> {
             self.note("nand.timing.independent_reads", "true", Because::Fixed(told));
             found = better;
         }
-        let value = format!("{} us", plain(self.model.command_us));
+        let value = format!("{} us", digits(self.model.command_us));
         self.fixed("host.firmware.t_command_us", value, Measure::RandomRead);
         if found < LINK_SLACK * given / CONTRADICTS {
             let told = format!("{} at most from {} dies", Dimension::Rate.told(found), self.model.dies);
@@ -363,10 +364,10 @@ impl Fitter<'_> {
 
     /// What nothing fixes at all.
     fn open(&mut self) {
-        let erase = format!("{} us for a block", plain(self.model.erase_us));
+        let erase = format!("{} us for a block", digits(self.model.erase_us));
         let range = "1 to 10 ms: a drive cleans rarely enough that it hardly matters".to_owned();
         self.note("nand.timing.t_erase_us", erase, Because::Assumed(range));
-        let channels = format!("{} of {} MB/s", self.model.channels, plain(self.model.channel_mb_s));
+        let channels = format!("{} of {} MB/s", self.model.channels, digits(self.model.channel_mb_s));
         let range = "any that carry sequential reads".to_owned();
         self.note("channels", channels, Because::Assumed(range));
         self.note(

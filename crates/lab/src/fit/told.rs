@@ -2,9 +2,8 @@
 
 use super::fitter::{Because, Found};
 use super::predictions::Row;
-use super::quantity::plain;
-use super::sheet::Measure;
 use super::steps::Fit;
+use crate::number::digits;
 use crate::number::percent;
 use crate::table::aligned;
 use serde_json::{Value, json};
@@ -48,7 +47,7 @@ impl Fit {
             let _ = writeln!(
                 text,
                 "\nits counters: write amplification {} under its own load so far",
-                plain(nand / host)
+                digits(nand / host)
             );
         }
         text
@@ -175,10 +174,4 @@ fn folded(text: &str) -> Vec<String> {
         }
     }
     lines
-}
-
-/// What a sheet may give, a line each, for help texts.
-pub fn keys() -> String {
-    let lines = Measure::ALL.iter().map(|measure| format!("{:27} {}\n", measure.key(), measure.about()));
-    lines.collect()
 }

@@ -330,7 +330,9 @@ fn every_policy_with_every_other() {
             for (w, wear) in members("ftl.wear_leveling").into_iter().enumerate() {
                 // On every second shape, and on the others where one of the three is the next: any two of them meet on
                 // all.
-                let on = shapes().into_iter().enumerate().skip((v + t + w) % 2).step_by(2);
+                // All of them in `make soak`.
+                let every = if is_soak() { 1 } else { 2 };
+                let on = shapes().into_iter().enumerate().skip((v + t + w) % every).step_by(every);
                 for (number, (shape, mut config)) in on {
                     select(&mut config, "ftl.gc_victim", victim);
                     select(&mut config, "ftl.gc_trigger", trigger);
@@ -403,10 +405,17 @@ fn sizes_from_64_mib_to_2_tib() {
         for (turn, load) in LOADS.into_iter().enumerate() {
             // Each load with one fill of each drive, another with the next. A quarter of a TiB in 4-KiB units takes
             // seconds to fill.
-            let fill = if *name == "qlc" { 0.0 } else { FILLS[(number + turn) % FILLS.len()] };
-            let mut case = Case::new(name, config, load).filled(fill);
-            case.overwrite_times = 0.0;
-            cases.push(case.varied(cases.len()));
+            let turn = (number + turn) % FILLS.len();
+            let fills = match *name {
+                "qlc" => &FILLS[..1],
+                _ if is_soak() => &FILLS[..],
+                _ => &FILLS[turn..=turn],
+            };
+            for &fill in fills {
+                let mut case = Case::new(name, config, load).filled(fill);
+                case.overwrite_times = 0.0;
+                cases.push(case.varied(cases.len()));
+            }
         }
     }
     for load in LOADS {
@@ -463,8 +472,8 @@ fn random_config(rng: &mut Rng) -> DriveConfig {
 fn random_drives_of_every_kind() {
     let mut rng = Rng::named(7, "matrix/random_drives");
     let mut cases = Vec::new();
-    // 800 in `make soak`.
-    while (cases.len() as u64) < soaked(40) {
+    // 1,200 in `make soak`.
+    while (cases.len() as u64) < if is_soak() { soaked(60) } else { 40 } {
         let config = random_config(&mut rng);
         if config.validate().is_err() || Drive::new(&config).is_err() {
             continue;

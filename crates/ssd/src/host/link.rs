@@ -11,10 +11,13 @@ pub(super) struct Link {
     /// One way.
     pub latency_ns: u64,
     femtoseconds_per_byte: u64,
-    /// The same towards the drive, which may be held back.
+    /// The same towards the drive, as it is now.
+    #[serde(skip)]
     inward_femtoseconds_per_byte: u64,
-    /// And as long as it is; 0 if it never is.
+    /// And as long as the data of writes is held back; 0 if it never is.
+    #[serde(skip)]
     held_femtoseconds_per_byte: u64,
+    is_held: bool,
     /// When each direction has carried what it was given.
     pub inward_free_at: SimTime,
     pub outward_free_at: SimTime,
@@ -32,6 +35,7 @@ impl Link {
                 true => per_byte(write_cap_mb_s.min(cfg.bandwidth_mb_s)),
                 false => 0,
             },
+            is_held: false,
             inward_free_at: SimTime::ZERO,
             outward_free_at: SimTime::ZERO,
         }
@@ -41,8 +45,8 @@ impl Link {
     pub fn restored(&mut self, fresh: &Link) -> Verdict {
         (self.latency_ns, self.femtoseconds_per_byte) = (fresh.latency_ns, fresh.femtoseconds_per_byte);
         self.held_femtoseconds_per_byte = fresh.held_femtoseconds_per_byte;
-        let inward = [self.femtoseconds_per_byte, self.held_femtoseconds_per_byte];
-        ensure(inward.contains(&self.inward_femtoseconds_per_byte), "the rate of the link")?;
+        ensure(!self.is_held || self.may_hold_back(), "writes that nothing holds back")?;
+        self.hold_back(self.is_held);
         let until = self.inward_free_at.max(self.outward_free_at);
         ensure(until.0 < MOST, "until when the link is taken")
     }
@@ -55,6 +59,7 @@ impl Link {
 
     /// Holds back the data of writes from now on, or no longer.
     pub fn hold_back(&mut self, is_held: bool) {
+        self.is_held = is_held;
         self.inward_femtoseconds_per_byte =
             if is_held { self.held_femtoseconds_per_byte } else { self.femtoseconds_per_byte };
     }

@@ -38,6 +38,7 @@ fn variants(base: &DriveConfig) -> Vec<(String, DriveConfig)> {
     let mut quick = base.clone();
     quick.timing.t_erase_us /= 2.0;
     quick.channel.bandwidth_mb_s *= 2.0;
+    (quick.link.bandwidth_mb_s, quick.link.latency_us) = (quick.link.bandwidth_mb_s / 2.0, 3.0);
     all.push(("times".to_owned(), quick));
     all.push(("base".to_owned(), base.clone()));
     all
