@@ -496,7 +496,7 @@ fn last_part(value: &str) -> String {
 }
 
 /// Text in lines of a terminal; those after the first stand further to the right.
-fn wrapped(text: &str) -> String {
+pub(crate) fn wrapped(text: &str) -> String {
     let margin = text.len() - text.trim_start().len();
     let mut out = String::new();
     let mut line = " ".repeat(margin);

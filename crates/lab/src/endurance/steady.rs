@@ -5,9 +5,9 @@ use ssd::{Command, Drive, DriveConfig, Executor, Lba};
 
 use super::load::Load;
 use super::recorded::counts;
-use crate::error::{Failure, PreconditionError};
+use crate::error::Failure;
 use crate::phase::Phase;
-use crate::precondition::{Turnover, Windows};
+use crate::precondition::{Turnover, Windows, fill, no_room};
 use crate::stop::Stop;
 
 /// Windows of a drive write.
@@ -18,8 +18,6 @@ const CHANGE: f64 = 0.02;
 const DRIVE_WRITES: std::ops::RangeInclusive<f64> = 1.0..=12.0;
 /// Requests without a write after which a load is taken to write nothing.
 const BARREN: u64 = 50_000_000;
-/// Units filled at once.
-const FILL_BATCH: u32 = 1 << 16;
 /// Requests between two looks at whether to stop.
 const LOOK_EVERY: u64 = 1 << 14;
 
@@ -123,32 +121,6 @@ fn told(windows: &[(f64, f64)], is_steady: bool, drive_writes: f64) -> Steady {
     }
 }
 
-/// Writes all of it, in order.
-fn fill(drive: &mut Drive, stop: &Stop) -> Result<(), Failure> {
-    let units = drive.logical_units();
-    let mut done = 0;
-    while done < units {
-        let count = (units - done).min(FILL_BATCH);
-        let filled = drive.fill(done, count);
-        filled.map_err(|short| no_room(drive, Phase::Filling, u64::from(done) + short.written))?;
-        done += count;
-        if stop.is_asked() {
-            return Err(Failure::Interrupted { phase: Phase::Filling });
-        }
-    }
-    Ok(())
-}
-
-fn no_room(drive: &Drive, phase: Phase, written: u64) -> Failure {
-    Failure::Preconditioning(PreconditionError::NoRoom {
-        phase,
-        written,
-        wanted: u64::from(drive.logical_units()),
-        reason: drive.health().read_only,
-        retired: drive.health().wear.retired,
-    })
-}
-
 /// A command in no time.
 fn carry_out(drive: &mut Drive, command: &Command) -> Result<(), Failure> {
     let now = drive.now();
@@ -159,6 +131,9 @@ fn carry_out(drive: &mut Drive, command: &Command) -> Result<(), Failure> {
     }
     match status {
         Some(Status::Ok) => Ok(()),
-        _ => Err(no_room(drive, Phase::Overwriting, drive.stats().ftl.host_units)),
+        _ => {
+            let written = drive.stats().ftl.host_units;
+            Err(no_room(drive, Phase::Overwriting, written, u64::from(drive.logical_units())))
+        }
     }
 }

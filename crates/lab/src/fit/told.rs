@@ -3,6 +3,7 @@
 use super::fitter::{Because, Found};
 use super::predictions::Row;
 use super::steps::Fit;
+use crate::compare::wrapped;
 use crate::number::digits;
 use crate::number::percent;
 use crate::table::aligned;
@@ -10,9 +11,6 @@ use serde_json::{Value, json};
 use ssd::config::presets::FITTED;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// Columns of a line.
-const WIDTH: usize = 110;
 
 impl Fit {
     /// What is fixed, assumed and contradicted, and what the drive does beside what was given.
@@ -69,7 +67,7 @@ impl Fit {
         text.push_str("# [P] what its maker says, [F] fitted to a figure, [A] assumed. Figures:\n");
         for (measure, figure) in &self.sheet.figures {
             let told = measure.dimension().told(figure.value);
-            for line in folded(&format!("{} {told}: {}", measure.key(), figure.source)) {
+            for line in wrapped(&format!("{} {told}: {}", measure.key(), figure.source)).lines() {
                 let _ = writeln!(text, "# {line}");
             }
         }
@@ -158,20 +156,4 @@ fn cells(row: &Row) -> Vec<String> {
         format!("{sign}{}", percent(off)),
         if row.is_fitted { "fitted" } else { "" }.to_owned(),
     ]
-}
-
-/// Lines of words.
-fn folded(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        if lines[last].len() + word.len() + 1 > WIDTH && !lines[last].is_empty() {
-            lines.push(format!("  {word}"));
-        } else {
-            let line = &mut lines[last];
-            line.push_str(if line.is_empty() { "" } else { " " });
-            line.push_str(word);
-        }
-    }
-    lines
 }

@@ -438,6 +438,34 @@ fn set_erase_counts(drive: &mut Drive, seed: u64, counts: EraseCounts) {
     }
 }
 
+/// Writes all of a drive in order.
+pub(crate) fn fill(drive: &mut Drive, stop: &Stop) -> Result<(), Failure> {
+    let units = drive.logical_units();
+    Work { drive, stop, progress: &mut |_| {} }.fill(units)
+}
+
+/// Why a drive takes no more of what it had to.
+pub(crate) fn no_room(drive: &Drive, phase: Phase, written: u64, wanted: u64) -> Failure {
+    let health = drive.health();
+    let retired = health.wear.retired;
+    if health.read_only == Some(Reason::WornOut) || health.read_only.is_none() && retired > 0 {
+        let unit_bytes = u64::from(drive.unit_bytes());
+        return Failure::Preconditioning(PreconditionError::WornOut {
+            phase,
+            written_bytes: drive.stats().ftl.host_units * unit_bytes,
+            logical_bytes: u64::from(drive.logical_units()) * unit_bytes,
+            retired,
+        });
+    }
+    Failure::Preconditioning(PreconditionError::NoRoom {
+        phase,
+        written,
+        wanted,
+        reason: health.read_only,
+        retired,
+    })
+}
+
 /// A drive being aged.
 struct Work<'a> {
     drive: &'a mut Drive,
@@ -461,24 +489,7 @@ impl Work<'_> {
     }
 
     fn no_room(&self, phase: Phase, written: u64, wanted: u64) -> Failure {
-        let health = self.drive.health();
-        let retired = health.wear.retired;
-        if health.read_only == Some(Reason::WornOut) || health.read_only.is_none() && retired > 0 {
-            let unit_bytes = u64::from(self.drive.unit_bytes());
-            return Failure::Preconditioning(PreconditionError::WornOut {
-                phase,
-                written_bytes: self.drive.stats().ftl.host_units * unit_bytes,
-                logical_bytes: u64::from(self.drive.logical_units()) * unit_bytes,
-                retired,
-            });
-        }
-        Failure::Preconditioning(PreconditionError::NoRoom {
-            phase,
-            written,
-            wanted,
-            reason: health.read_only,
-            retired,
-        })
+        no_room(self.drive, phase, written, wanted)
     }
 
     fn fill(&mut self, units: u32) -> Result<(), Failure> {

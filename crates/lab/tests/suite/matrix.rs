@@ -2,7 +2,7 @@
 //! fill levels, workloads and loops. Every run ends with each request served once and all tables in agreement; a drive
 //! that cannot go on ends with a reason.
 
-use crate::common::soaked;
+use crate::common::{is_soak, soaked};
 use lab::{LoopMode, Overwrite, Preconditioning, RunSpec};
 use ssd::policy::FAMILIES;
 use ssd::rng::Rng;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use workload::{Prepared, Spec};
 
-pub use sizes::soaked;
+pub use sizes::{is_soak, soaked};
 
 /// The drive's own tests know what each policy needs.
 #[path = "../../../../ssd/tests/suite/support/every.rs"]
