@@ -78,7 +78,17 @@ const STEPS: &[Step] = &[
         about: "ten drives of ours, fitted to what runs say of them",
         minutes: 20,
         variables: &[],
-        command: &["cargo", "test", "-p", "wordline-lab", "--lib", "fit::", "--", "--include-ignored", "--nocapture"],
+        command: &[
+            "cargo",
+            "test",
+            "-p",
+            "wordline-lab",
+            "--lib",
+            "fit::",
+            "--",
+            "--include-ignored",
+            "--nocapture",
+        ],
         figures: &["test result", "small: ", "large: "],
     },
     Step {
