@@ -116,7 +116,7 @@ impl Head {
                 "its snapshot takes {told} bytes, a drive of its configuration {at_most} at most"
             ));
         }
-        let mut unpacking = Unpacking::new(BufReader::new(file))?;
+        let mut unpacking = Unpacking::new(BufReader::new(file), told.max(HEADER_BYTES as u64))?;
         let mut header = Vec::with_capacity(HEADER_BYTES);
         (&mut unpacking).take(HEADER_BYTES as u64).read_to_end(&mut header)?;
         if seal(&header) != self.seal {

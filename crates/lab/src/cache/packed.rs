@@ -77,13 +77,16 @@ pub(super) struct Unpacking<R: BufRead> {
     buffer: Vec<u8>,
     /// What of the buffer is to be read.
     held: std::ops::Range<usize>,
+    /// Bytes that were packed and are not unpacked; what follows them is nobody's, and left as it is.
+    left: u64,
     before: [u8; STEP],
 }
 
 impl<R: BufRead> Unpacking<R> {
-    pub fn new(from: R) -> io::Result<Self> {
+    /// Of so many bytes.
+    pub fn new(from: R, bytes: u64) -> io::Result<Self> {
         let from = zstd::stream::read::Decoder::with_buffer(from)?;
-        Ok(Unpacking { from, buffer: vec![0; ROOM], held: 0..0, before: [0; STEP] })
+        Ok(Unpacking { from, buffer: vec![0; ROOM], held: 0..0, left: bytes, before: [0; STEP] })
     }
 
     /// Fills the buffer; at the end with less.
@@ -97,7 +100,10 @@ impl<R: BufRead> Unpacking<R> {
                 Err(error) => return Err(error),
             }
         }
-        for word in self.buffer[..read].as_chunks_mut().0 {
+        // A word that lacks bytes at the end was packed as it is.
+        let packed = self.left.min(read as u64) as usize;
+        self.left -= packed as u64;
+        for word in self.buffer[..packed].as_chunks_mut().0 {
             *word = sum(*word, self.before);
             self.before = *word;
         }
@@ -140,9 +146,24 @@ mod tests {
             for piece in [1, 13, 4_096, ROOM + 3] {
                 let packed = packed(&noise[..length], piece);
                 let mut back = Vec::new();
-                Unpacking::new(&packed[..]).unwrap().read_to_end(&mut back).unwrap();
+                Unpacking::new(&packed[..], length as u64).unwrap().read_to_end(&mut back).unwrap();
                 assert!(back == noise[..length], "{length} in pieces of {piece}");
             }
+        }
+    }
+
+    /// What somebody put behind changes nothing before it, whatever the length.
+    #[test]
+    fn what_follows_is_left_as_it_is() {
+        let mut rng = ssd::rng::Rng::named(2, "packed");
+        let noise: Vec<u8> = (0..2 * ROOM).map(|_| rng.next_u64() as u8).collect();
+        let more = b"and more of it";
+        for length in (0..20).chain(ROOM - 9..ROOM + 9) {
+            let mut file = packed(&noise[..length], ROOM);
+            file.extend(zstd::encode_all(&more[..], LEVEL).unwrap());
+            let mut back = Vec::new();
+            Unpacking::new(&file[..], length as u64).unwrap().read_to_end(&mut back).unwrap();
+            assert!(back == [&noise[..length], more].concat(), "{length}");
         }
     }
 

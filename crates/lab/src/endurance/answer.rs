@@ -7,6 +7,8 @@ use super::reads::Reads;
 
 /// Days of a year.
 pub const DAYS: f64 = 365.0;
+/// The usual warranty of drives in years; assumed.
+pub const YEARS: f64 = 5.0;
 
 /// Another way to use the drive, or another drive, and how long it would last.
 #[derive(Clone, Debug, PartialEq, Serialize)]

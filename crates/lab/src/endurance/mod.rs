@@ -20,8 +20,8 @@ mod wanted;
 mod what_if;
 
 pub use amounts::{bytes, bytes_a_day};
-pub(crate) use answer::DAYS;
 pub use answer::{Answer, WhatIf};
+pub(crate) use answer::{DAYS, YEARS};
 pub use budget::{Budget, Rated};
 pub(crate) use expected::expected;
 pub use load::Pattern;
@@ -29,4 +29,3 @@ pub use question::{EnduranceError, Question};
 pub use reads::Reads;
 pub use table::table;
 pub use wanted::Wanted;
-pub(crate) use wanted::YEARS;

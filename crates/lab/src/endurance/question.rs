@@ -7,14 +7,13 @@ use ssd::DriveConfig;
 use workload::{MixSpec, Prepared, SECTOR_BYTES, Spec, SyntheticSpec};
 
 use super::amounts::shown;
-use super::answer::{Answer, DAYS};
+use super::answer::{Answer, DAYS, YEARS};
 use super::budget::{Budget, Rated, of_cycles};
 use super::load::{Load, Pattern};
 use super::reads::Reads;
 use super::recorded::{Recorded, Totals};
 use super::scale::{Scaled, Whole, scaled};
 use super::steady::{Steady, steady};
-use super::wanted::YEARS;
 use super::what_if::{Other, others};
 use crate::error::Failure;
 use crate::job::{JobError, can_saturate};

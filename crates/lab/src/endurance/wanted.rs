@@ -4,6 +4,7 @@ use ssd::sections::RatedWorkload;
 use workload::{Prepared, Spec};
 
 use super::amounts::{bytes, bytes_a_day};
+use super::answer::YEARS;
 use super::budget::Rated;
 use super::load::Pattern;
 use super::question::Question;
@@ -11,8 +12,6 @@ use crate::job::{DEFAULT_DRIVE, Job, JobError};
 
 /// Bytes of a TB, in which ratings count.
 const TB: f64 = 1e12;
-/// The usual warranty of drives in years; assumed.
-pub const YEARS: f64 = 5.0;
 
 /// What was asked, word by word; what is none was not said.
 #[derive(Clone, Debug, Default)]

@@ -93,9 +93,9 @@ impl Dimension {
         }
     }
 
-    /// A figure as people write it.
+    /// A figure as it can be typed, so without commas between thousands.
     pub fn told(self, value: f64) -> String {
-        match self {
+        let told = match self {
             Dimension::Bandwidth => format!("{} MB/s", digits(value)),
             Dimension::Rate if value < 999.5 => format!("{} IOPS", digits(value)),
             Dimension::Rate => format!("{} kIOPS", digits(value / 1e3)),
@@ -105,7 +105,8 @@ impl Dimension {
             Dimension::Endurance => format!("{} TB", digits(value / 1e12)),
             Dimension::Amplification => digits(value),
             Dimension::Percent => format!("{} %", digits(value)),
-        }
+        };
+        told.replace(',', "")
     }
 
     /// A figure read from text: in the unit of its dimension, or what is wrong with it (found, allowed).
@@ -218,6 +219,15 @@ mod tests {
         ] {
             let told = dimension.told(value);
             assert_eq!(dimension.read(&told).unwrap(), value, "{told}");
+        }
+        for dimension in Dimension::ALL {
+            // Ratings are told in TB.
+            let least = if dimension == Dimension::Endurance { 10 } else { 0 };
+            for value in (least..18).map(|power| 1.25 * 10f64.powi(power)) {
+                let told = dimension.told(value);
+                let again = dimension.read(&told).unwrap();
+                assert!((again / value - 1.0).abs() < 0.01, "{told} for {value}");
+            }
         }
     }
 }
