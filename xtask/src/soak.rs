@@ -42,6 +42,14 @@ const TWENTY: &[(&str, &str)] = &[("WORDLINE_SOAK", "1")];
 
 const STEPS: &[Step] = &[
     Step {
+        name: "instructions",
+        about: "instructions a request, beside those of benches/instructions.txt",
+        minutes: 5,
+        variables: &[],
+        command: &["make", "instructions"],
+        figures: &["instructions/request"],
+    },
+    Step {
         name: "model",
         about: "random drives beside a plain model, twenty times as many",
         minutes: 45,

@@ -126,7 +126,7 @@ impl Cleaning {
         work: &mut Work,
         lane: LaneId,
     ) {
-        let (limits, free) = (space.ring.limits(tables, work, lane), space.allocator.free(lane));
+        let (limits, free) = (work.limits(tables, lane, space.ring.owned(lane)), space.allocator.free(lane));
         let found = &work.lanes[lane.index()];
         let wanted = if work.pace == Pace::Saturated {
             true
@@ -152,7 +152,7 @@ impl Cleaning {
     ) -> bool {
         let free = space.allocator.free(lane);
         let cleans = work.lanes[lane.index()].wanted
-            || self.trigger.starts(free - free.min(1), &space.ring.limits(tables, work, lane));
+            || self.trigger.starts(free - free.min(1), &work.limits(tables, lane, space.ring.owned(lane)));
         free > work.reserve + 1 && !cleans && !space.ring.lane(lane).gives_room
     }
 
@@ -189,7 +189,7 @@ impl Cleaning {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
         let coming = work.lanes[lane.index()].coming > 0;
         let whole = layout.data_units_per_block();
-        if coming && !work.has_room(tables, allocator, lane, whole, Cause::Cleaning) {
+        if coming && !allocator.has_room(tables, work, lane, whole, Cause::Cleaning) {
             return None;
         }
         let first = layout.first_block(lane).0;
@@ -208,11 +208,11 @@ impl Cleaning {
             chooser(&view)?
         };
         let chosen = BlockId(first + chosen);
-        if work.fits(tables, allocator, lane, chosen, Cause::Cleaning) {
+        if allocator.fits(tables, work, lane, chosen, Cause::Cleaning) {
             return Some(chosen);
         }
         let least = BlockId(first + tables.blocks.lane_view(layout, lane, tables.clock).least_live()?);
-        work.fits(tables, allocator, lane, least, Cause::Cleaning).then_some(least)
+        allocator.fits(tables, work, lane, least, Cause::Cleaning).then_some(least)
     }
 }
 

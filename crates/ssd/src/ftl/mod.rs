@@ -160,7 +160,7 @@ impl Ftl {
         erase_count: impl Fn(u32) -> u32,
     ) -> Self {
         let logical = cfg.logical_units();
-        let reclaim = Reclaim::new(cfg, policies.read_reclaim, &order, &layout, logical as u32);
+        let reclaim = Reclaim::new(cfg, policies.read_reclaim, &layout, logical as u32);
         let needs = stream.needs();
         let classes = core::array::from_fn(|at| stream.class(streams.of_policy(StreamId(at as u8))));
         let program_modes = ProgramModes::new(cfg, policies.program_mode);
@@ -169,6 +169,7 @@ impl Ftl {
         let (block, all) = (layout.data_units_per_block(), u64::from(layout.blocks()));
         let page_classes = PageClasses::new(cfg, policies.page_class, block, all * u64::from(block));
         let ring = Ring::new(policies.slc_cache, &layout, cfg.one_bit_mode());
+        let layout = layout.with_one_bit(ring.is_used());
         let sorting = (&page_classes, ring.is_used());
         let work = Work::new(cfg, &layout, streams, reclaim.is_active(), sorting);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;
@@ -264,11 +265,8 @@ impl Ftl {
             if counted != said {
                 return Err(format!("lane {} has {counted} free blocks, its list says {said}", lane.0));
             }
-            media.work.check_refusals(
-                &media.tables.layout,
-                (&media.space.allocator, &media.tables.blocks),
-                lane,
-            )?;
+            let Tables { layout, blocks, .. } = &media.tables;
+            media.space.allocator.check_refusals((layout, blocks), &media.work, lane)?;
         }
         media.space.ring.check_rings(&media.tables)?;
         media.reclaim.check_candidates(&media.tables, &media.work)?;
@@ -295,7 +293,7 @@ impl Ftl {
         // Behind each page of data there may be one of parity.
         let parity = if media.tables.layout.parity.is_written() { of_host + moves } else { 0 };
         let moves = moves + parity;
-        moves + media.work.late_erases_at_most(&media.tables, &media.space.allocator, of_host + moves)
+        moves + media.space.allocator.late_erases_at_most(&media.tables, &media.work, of_host + moves)
     }
 
     /// Bytes of its tables.
@@ -516,11 +514,11 @@ impl Ftl {
     pub fn trim(&mut self, lpn: Lpn) {
         let media = &mut self.moves.media;
         let old = media.tables.map.remove(lpn);
-        media.locks.forget_replica(&mut media.tables, &mut media.work, lpn);
+        media.forget_replica(lpn);
         self.moves.separation.policy.on_trim(lpn);
         self.moves.page_classes.on_trim(lpn);
         if old.is_some() {
-            media.locks.invalidate(&mut media.tables, &mut media.work, old, Death::Ended);
+            media.invalidate(old, Death::Ended);
             media.work.counts.trimmed_units += 1;
         }
         media.effects.push(Effect::Trim { lpn });

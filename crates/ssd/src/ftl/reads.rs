@@ -188,7 +188,7 @@ impl Ftl {
         unit: UnitRef,
     ) -> OpId {
         let media = &mut self.moves.media;
-        let read = media.space.ring.read_of(&media.tables, cause, Pun(unit.source));
+        let read = media.tables.read_of(cause, Pun(unit.source));
         let op = Op { bytes, tag, priority, ..read };
         media.reclaim.note_unit(Lpn(unit.lpn));
         if cause == Cause::Host {
@@ -283,7 +283,7 @@ impl Ftl {
     #[inline]
     fn read_page_at_once(&mut self, flash: &mut Flash, units: impl Iterator<Item = Lpn>, at: Pun) -> Outcome {
         let media = &mut self.moves.media;
-        let mut op = media.space.ring.read_of(&media.tables, Cause::Host, at);
+        let mut op = media.tables.read_of(Cause::Host, at);
         media.space.ring.note_host_page(&media.tables, &mut media.work, &op);
         for (nth, lpn) in units.enumerate() {
             media.reclaim.note_unit(lpn);

@@ -175,7 +175,7 @@ impl Ftl {
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
         media.work.counts.padded_units[cause as usize] +=
             u64::from(media.tables.layout.units_per_page) - count as u64;
-        let op = Op { bytes, ..media.space.ring.op(&media.tables, OpKind::Program, cause, found.page) };
+        let op = Op { bytes, ..media.tables.op(OpKind::Program, cause, found.page) };
         let op = media.tables.bound_for(media.tables.layout.block_of_page(found.page).0, op);
         let id = media.issue_whole(flash, op, &units[..count]);
         media.write_parity(flash, found, &op, false);
@@ -216,10 +216,7 @@ impl Ftl {
             } else if failed {
                 self.gather.take_back(&mut media.tables, Lpn(unit.lpn), to, slot);
             } else {
-                match locks {
-                    true => media.locks.forget_replica(&mut media.tables, &mut media.work, Lpn(unit.lpn)),
-                    false => media.tables.replicas.forget(Lpn(unit.lpn)),
-                }
+                media.forget_replica(Lpn(unit.lpn));
                 media.commit(Lpn(unit.lpn), to, unit.facts(), Death::Written);
                 let of_host = 1 - unit.facts().promoted();
                 media.tables.clock += of_host;
@@ -351,7 +348,7 @@ impl Ftl {
         };
         let Some(found) = found else { return Written::NoRoom };
         let (block, _) = tables.layout.block_of_page(found.page);
-        let op = space.ring.op(tables, OpKind::Program, Cause::Host, found.page);
+        let op = tables.op(OpKind::Program, Cause::Host, found.page);
         let mut op = tables.bound_for(block, op);
         media.erase_if_opened(flash, found);
         media.do_whole_at_once(flash, &mut op);
@@ -366,7 +363,7 @@ impl Ftl {
         if outcome == Outcome::Pass {
             for (i, &lpn) in (0..).zip(page_units) {
                 let (lpn, to) = (Lpn(lpn), Pun(found.page.0 * units_per_page + i));
-                media.locks.forget_replica(&mut media.tables, &mut media.work, lpn);
+                media.forget_replica(lpn);
                 let facts = facts.with_sequence(self.gather.sequence + u64::from(i) + 1);
                 media.commit(lpn, to, facts, Death::Ended);
                 media.effects.push(Effect::Place { lpn, to });

@@ -9,9 +9,8 @@ use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::work::Work;
-use crate::ftl::write::ring::Ring;
 use crate::nand::Outcome;
-use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
+use crate::units::{BlockId, LaneId, Ppn, Pun};
 
 /// What is to be done about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl Locks {
         &mut self,
         tables: &mut Tables,
         work: &mut Work,
-        (flash, ring): (&Flash, &Ring),
+        flash: &Flash,
         block: BlockId,
     ) -> Option<Step> {
         loop {
@@ -69,7 +68,7 @@ impl Locks {
                 Look::Unfinished => return Some(Step::FillUp(page)),
                 Look::Dead => {
                     self.give_up_replicas(tables, work, page);
-                    return Some(Step::Lock(self.lock(tables, work, (flash, ring), (block, at))));
+                    return Some(Step::Lock(self.lock(tables, work, flash, (block, at))));
                 }
             }
         }
@@ -80,31 +79,17 @@ impl Locks {
         &mut self,
         tables: &mut Tables,
         work: &mut Work,
-        ring: &Ring,
         lane: LaneId,
     ) -> Option<Op> {
         while self.lists.lanes[lane.index()].in_flight < tables.layout.span
             && let Some(block) = self.renewals.first(lane)
         {
             match self.renewals.next(&self.exposed, tables, lane, block) {
-                Some(at) => return Some(self.lock_again(tables, work, ring, (block, at))),
+                Some(at) => return Some(self.lock_again(tables, work, (block, at))),
                 None => self.renewals.end_first(lane),
             }
         }
         None
-    }
-
-    /// A block is to be erased or retired: its replicas no longer count.
-    pub(in crate::ftl) fn drop_replicas(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId) {
-        if tables.replicas.count == 0 {
-            return;
-        }
-        for unit in tables.replica_units(block) {
-            let lpn = tables.map.stored(unit);
-            if lpn.is_some() && tables.replicas.get(lpn) == unit {
-                self.forget_replica(tables, work, lpn);
-            }
-        }
     }
 
     /// What is to be done about a page of a block.
@@ -204,9 +189,8 @@ impl Locks {
         let (count, span) = (if self.manner.scrubs() { bits } else { 1 }, tables.layout.span);
         let pages = first.into_iter().flat_map(|first| (0..count).map(move |nth| first.0 + nth * span));
         for unit in pages.flat_map(|page| page * units..(page + 1) * units).map(Pun) {
-            let lpn = tables.map.stored(unit);
-            if lpn.is_some() && tables.replicas.get(lpn) == unit {
-                self.forget_replica(tables, work, lpn);
+            if tables.forget_replica_at(unit) {
+                self.note_death(tables, work, unit, Death::Ended);
             }
         }
     }
@@ -242,7 +226,7 @@ impl Locks {
         &mut self,
         tables: &mut Tables,
         work: &mut Work,
-        (flash, ring): (&Flash, &Ring),
+        flash: &Flash,
         (block, at): (BlockId, u32),
     ) -> Option<Op> {
         let is_dead = tables.is_member_dead(block, at % tables.layout.span);
@@ -266,7 +250,7 @@ impl Locks {
                 } else {
                     self.exposed.lock_issued(page);
                 }
-                ring.op(tables, self.manner.page_op, Cause::Sanitize, page)
+                tables.op(self.manner.page_op, Cause::Sanitize, page)
             }
             Answer::Block => {
                 let op = self.lock_block(tables, work, block, at);
@@ -280,13 +264,7 @@ impl Locks {
     }
 
     /// The operation that locks a page of a block again, or its physical block.
-    fn lock_again(
-        &mut self,
-        tables: &mut Tables,
-        work: &mut Work,
-        ring: &Ring,
-        (block, at): (BlockId, u32),
-    ) -> Op {
+    fn lock_again(&mut self, tables: &mut Tables, work: &mut Work, (block, at): (BlockId, u32)) -> Op {
         let member = at % tables.layout.span;
         let due = |page: &Ppn| is_due(self.exposed.state(*page));
         let dead = tables
@@ -301,7 +279,7 @@ impl Locks {
         } else {
             let page = Ppn(block.0 * tables.layout.pages_per_block + at);
             self.exposed.renew(page);
-            ring.op(tables, OpKind::PageLock, Cause::Sanitize, page)
+            tables.op(OpKind::PageLock, Cause::Sanitize, page)
         };
         work.counts.sanitize_relocks += 1;
         self.begin(tables, block, op)
@@ -320,7 +298,13 @@ impl Locks {
 
     /// The operation that locks a physical block. Nothing that it holds is read, or programmed behind it.
     fn lock_block(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId, at: u32) -> Op {
-        self.drop_replicas(tables, work, block);
+        if tables.replicas.count > 0 {
+            for unit in tables.replica_units(block) {
+                if tables.forget_replica_at(unit) {
+                    self.note_death(tables, work, unit, Death::Ended);
+                }
+            }
+        }
         tables.replicas.close_off(&tables.layout, block);
         let first = Ppn(block.0 * tables.layout.pages_per_block);
         let member = tables.layout.member(block, at % tables.layout.span);
@@ -382,15 +366,5 @@ impl Locks {
             let at = page.0 % tables.layout.pages_per_block;
             self.lists.list(tables, work, block, at..at + 1);
         }
-    }
-
-    /// The replica of a logical unit, if it has one, does not count any more.
-    #[inline(always)]
-    pub(in crate::ftl) fn forget_replica(&mut self, tables: &mut Tables, work: &mut Work, lpn: Lpn) {
-        if self.on && tables.replicas.get(lpn).is_some() {
-            let unit = tables.replicas.get(lpn);
-            self.note_death(tables, work, unit, Death::Ended);
-        }
-        tables.replicas.forget(lpn);
     }
 }

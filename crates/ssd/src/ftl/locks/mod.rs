@@ -163,14 +163,10 @@ impl Locks {
         }
     }
 
-    /// A unit of flash that counted does so no more.
-    #[inline(always)]
-    pub(in crate::ftl) fn invalidate(&mut self, tables: &mut Tables, work: &mut Work, unit: Pun, by: Death) {
-        tables.blocks.lose(tables.layout.block_of_unit(unit));
-        if self.on {
-            self.note_death(tables, work, unit, by);
-            self.note_copies(tables, work, unit);
-        }
+    /// A unit of flash that counted does so no more, nor do copies of it that are being programmed.
+    pub(in crate::ftl) fn note_end(&mut self, tables: &Tables, work: &mut Work, unit: Pun, by: Death) {
+        self.note_death(tables, work, unit, by);
+        self.note_copies(tables, work, unit);
     }
 
     /// A copy does not count any more, or never has. If it is of secured data its page is exposed.
@@ -220,7 +216,7 @@ impl Locks {
 
     /// Copies of a unit that are being programmed come too late, for it does not count any more: each is exposed as
     /// soon as it is there.
-    pub(in crate::ftl) fn note_copies(&mut self, tables: &Tables, work: &mut Work, unit: Pun) {
+    fn note_copies(&mut self, tables: &Tables, work: &mut Work, unit: Pun) {
         if tables.blocks.leaving(tables.layout.block_of_unit(unit)) == 0
             || !self.copying.has(unit)
             || !tables.facts.is_secured(unit)

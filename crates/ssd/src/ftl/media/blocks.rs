@@ -22,7 +22,7 @@ use crate::units::{BlockId, LaneId, OpId, Ppn, Pun};
 
 impl Media {
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
-        self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
+        self.drop_replicas(block);
         self.tables.blocks.start_moving(block, cause);
         let job = Job::empty(&self.tables, block, self.reclaim.policy.orders_leaving());
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
@@ -36,8 +36,8 @@ impl Media {
 
     /// Begins to destage a block of the ring.
     pub(in crate::ftl) fn destage(&mut self, lane: LaneId, block: BlockId) -> bool {
-        let ring = self.space.ring.lane_mut(lane);
-        (ring.had_turn, ring.leaving) = (true, ring.leaving + 1);
+        self.space.ring.lane_mut(lane).had_turn = true;
+        self.work.lane_mut(lane).destaging += 1;
         self.work.counts.slc_destaged += 1;
         self.begin(lane, block, Cause::Destage)
     }
@@ -131,7 +131,7 @@ impl Media {
     /// A block holds nothing any more: erase it, or retire it if it failed.
     pub(in crate::ftl) fn empty(&mut self, flash: &mut Flash, block: BlockId) {
         self.reclaim.end_service(&mut self.work, flash, block);
-        self.locks.drop_replicas(&mut self.tables, &mut self.work, block);
+        self.drop_replicas(block);
         if self.tables.blocks.cause(block) == Cause::BadBlock && !self.locks.manner.erases_bad() {
             self.retire(block);
             return;
@@ -174,9 +174,6 @@ impl Media {
         self.tables.map.note_erased(first, units);
         self.effects.push(Effect::Erase { first, units });
         let destaged = self.tables.blocks.cause(block) == Cause::Destage;
-        if destaged {
-            self.space.ring.lane_mut(lane).leaving -= 1;
-        }
         let is_spent = self.techniques.is_spent(block, &self.tables);
         if self.tables.blocks.is_failing(block) || is_spent {
             self.retire(block);
@@ -189,7 +186,7 @@ impl Media {
             self.note_reclaimed(block);
         }
         let work = self.work.lane_mut(lane);
-        work.coming -= u32::from(!destaged);
+        *if destaged { &mut work.destaging } else { &mut work.coming } -= 1;
         work.erasing -= 1;
         self.count_erase(flash, lane);
         true
@@ -415,7 +412,7 @@ impl Media {
         }
         self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);
         let bytes = self.tables.layout.units_per_page * self.tables.layout.unit_bytes;
-        let read = Op { bytes, ..self.space.ring.op(&self.tables, OpKind::Read, cause, op.ppn) };
+        let read = Op { bytes, ..self.tables.op(OpKind::Read, cause, op.ppn) };
         self.reclaim.note_look(&self.tables, flash, &read);
         self.issue(flash, read, &[]);
     }

@@ -15,7 +15,7 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::cleaning::Cleaning;
 use crate::ftl::locks::Locks;
-use crate::ftl::reclaim::Reclaim;
+use crate::ftl::reclaim::{Reclaim, margins};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::techniques::{Ended, Reach, Seen, Techniques, is_replica};
@@ -61,8 +61,8 @@ impl Media {
     /// Takes what follows from the configuration from a fresh one, and checks the rest; the flash is checked already.
     pub(in crate::ftl) fn restored(&mut self, fresh: Media, flash: &Flash) -> Verdict {
         let tables = fresh.tables;
-        (self.tables.layout, self.tables.order, self.space.placement) =
-            (tables.layout, tables.order, fresh.space.placement);
+        (self.tables.layout, self.tables.order) = (tables.layout, tables.order);
+        (self.tables.wordlines, self.space.placement) = (tables.wordlines, fresh.space.placement);
         self.cleaning.restored(fresh.cleaning)?;
         ensure(self.tables.clock < MOST, "the clock of blocks")?;
         self.tables.map.restored(&tables.map)?;
@@ -96,7 +96,8 @@ impl Media {
             let has_own = self.work.lanes[lane].has_own;
             ensure(has_own == self.techniques.work_in(LaneId(lane as u32)), "a job of nobody's")?;
             let migration = self.work.lanes[lane].migration().copied();
-            let can = migration.is_none_or(|it| self.reclaim.can_migrate(&it, flash.chip.blocks()));
+            let can = migration
+                .is_none_or(|it| Reclaim::can_migrate(&self.tables.wordlines, &it, flash.chip.blocks()));
             ensure(can, "what is to leave a block")?;
         }
         self.work.check_moves(&self.tables, flash, (&self.techniques.in_controller(), is_replica))?;
@@ -109,8 +110,8 @@ impl Media {
     pub(in crate::ftl) fn replicate(&mut self, flash: &mut Flash, lane: LaneId, place: u32, to: u32) {
         let Some(&mut Migration { candidate, .. }) = self.work.lane_mut(lane).migration() else { return };
         let Some(cause) = self.techniques.replicate() else { return };
-        let first =
-            self.tables.layout.first_unit_of(candidate.block, candidate.member, self.reclaim.page_of(place));
+        let at = self.tables.wordlines.page_of(place);
+        let first = self.tables.layout.first_unit_of(candidate.block, candidate.member, at);
         let page = self.tables.layout.page_of_unit(first).0;
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let count = self.techniques.replicated(page, &self.tables, &mut units);
@@ -119,7 +120,7 @@ impl Media {
         if count == 0 || (flash.is_instant() && self.tables.blocks.programming(target) > 0) {
             return;
         }
-        let mut read = Op { tag: to, ..self.space.ring.op(&self.tables, OpKind::Read, cause, page) };
+        let mut read = Op { tag: to, ..self.tables.op(OpKind::Read, cause, page) };
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &read);
         self.tables.blocks.leave(candidate.block, count as u32);
         self.tables.replicas.promised[to as usize] += 1;
@@ -157,7 +158,7 @@ impl Media {
         let page = self.tables.replicas.take_page(&self.tables.layout, op.tag);
         self.work.counts.padded_units[op.cause as usize] +=
             u64::from(self.tables.layout.units_per_page) - count as u64;
-        let program = Op { tag: lane.0, ..self.space.ring.op(&self.tables, OpKind::Program, op.cause, page) };
+        let program = Op { tag: lane.0, ..self.tables.op(OpKind::Program, op.cause, page) };
         let mut program = self.tables.bound_for(self.tables.layout.block_of_page(page).0, program);
         if self.issue_move(flash, lane, &mut program, &units[..count]) {
             self.replica_programmed(flash, &program, &units[..count]);
@@ -177,7 +178,7 @@ impl Media {
                 self.tables.map.note_copy(lpn, to);
                 self.tables.facts.set(to, unit.facts());
                 // An older one, made at the same time, no longer counts.
-                self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
+                self.forget_replica(lpn);
                 self.tables.replicas.set(lpn, to);
                 self.work.counts.moved_units[op.cause as usize] += 1;
                 self.effects.push(Effect::Replicate { lpn, from, to });
@@ -214,7 +215,7 @@ impl Media {
         let what = (OpKind::Read, Cause::ReadReclaim);
         let mut op = self.space.op_of_move(&self.tables, &self.work, flash, what, page, lane);
         self.reclaim.note_read(&self.tables, &mut self.work, flash, &op);
-        self.work.counts.note_page(&self.tables, flash, &op, (units[0].source, is_first));
+        margins::note_page(&mut self.work.counts, &self.tables, flash, &op, (units[0].source, is_first));
         self.tables.blocks.leave(self.tables.layout.block_of_page(page).0, units.len() as u32);
         if self.issue_move(flash, lane, &mut op, units) {
             self.take_own(lane, &op, units);

@@ -4,40 +4,11 @@ use crate::flash::Flash;
 use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::Media;
 use crate::ftl::tables::blocks::BlockState;
-use crate::ftl::tables::map::Map;
 use crate::ftl::techniques::is_replica;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{LaneWork, RECLAIM};
-use crate::restore::{MOST, Verdict, alike, ensure, keep_line, within, within_or_none};
-use crate::units::{BlockId, LaneId, Lpn, OpId, Pun};
-
-impl LaneWork {
-    pub(super) fn keep_room(&mut self, fresh: &LaneWork) {
-        for (line, fresh) in self.gathered.iter_mut().zip(&*fresh.gathered) {
-            line.keep_room(fresh);
-        }
-        keep_line(&mut self.retire, &fresh.retire);
-        self.candidates.keep_room(&fresh.candidates);
-    }
-}
-
-impl Map {
-    /// Checks that all entries are of this drive; that they agree is [`Map::check`]'s.
-    pub(super) fn restored(&mut self, fresh: &Map) -> Verdict {
-        alike("live units", self.live_words(), fresh.live_words())?;
-        alike("lost units", self.lost_words(), fresh.lost_words())?;
-        let (logical, physical) = (fresh.logical() as usize, fresh.physical() as usize);
-        ensure(self.logical() as usize == logical, "logical units")?;
-        ensure(self.physical() as usize == physical, "units of flash")?;
-        within_or_none("mapped unit", (0..logical as u32).map(|lpn| self.lookup(Lpn(lpn)).0), physical)?;
-        within_or_none("stored unit", (0..physical as u32).map(|unit| self.stored(Pun(unit)).0), logical)?;
-        let beyond = |words: &[u64], end: usize| {
-            !end.is_multiple_of(64) && words.last().is_some_and(|word| word >> (end % 64) != 0)
-        };
-        ensure(!beyond(self.live_words(), physical), "live units beyond the last")?;
-        ensure(!beyond(self.lost_words(), logical), "lost units beyond the last")
-    }
-}
+use crate::restore::{MOST, Verdict, alike, ensure, within, within_or_none};
+use crate::units::{BlockId, LaneId, OpId, Pun};
 
 /// Units that an operation carries, its lane or block, and its mode.
 pub(super) fn check_op(media: &Media, flash: &Flash, id: OpId, op: &Op) -> Verdict {
@@ -99,10 +70,8 @@ pub(super) fn check_lane_work(media: &Media, lane: LaneId, fresh: &LaneWork) -> 
     let states = (first..first + media.tables.layout.blocks_per_lane)
         .map(|block| media.tables.blocks.state(BlockId(block)));
     let erasing = states.filter(|&state| state == BlockState::Erasing).count();
-    ensure(
-        media.space.ring.coming(&media.work, lane) as usize >= erasing,
-        "blocks of a lane that come free",
-    )?;
+    ensure(work.destaging <= media.space.ring.owned(lane), "blocks that leave a ring")?;
+    ensure(work.coming_free() as usize >= erasing, "blocks of a lane that come free")?;
     alike("streams", &work.gathered, &fresh.gathered)?;
     let own_stream = |(at, unit): (usize, &UnitRef)| unit.facts().stream() as usize == at;
     ensure(work.all_gathered().all(own_stream), "the stream of a unit on its way")?;

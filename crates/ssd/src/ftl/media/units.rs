@@ -12,7 +12,7 @@ use crate::ftl::write::open::Allocated;
 use crate::nand::{Outcome, PageAddress};
 use crate::observe::Effect;
 use crate::signals::Facts;
-use crate::units::{LaneId, Lpn, OpId, Ppn, Pun};
+use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
 
 impl Media {
     /// Issues an operation on a page.
@@ -149,7 +149,7 @@ impl Media {
     fn write_parity_behind(&mut self, flash: &mut Flash, found: Allocated, of: Op, at_once: bool) {
         let block = self.tables.layout.block_of_page(found.page).0;
         for page in (found.page.0 + 1..=found.page.0 + found.parity).map(Ppn) {
-            let op = self.space.ring.op(&self.tables, OpKind::Program, Cause::Parity, page);
+            let op = self.tables.op(OpKind::Program, Cause::Parity, page);
             let Op { due, critical, mode, .. } = of;
             let mut op = Op { tag: found.lane.0, due, critical, mode, ..op };
             self.work.counts.parity_units += u64::from(self.tables.layout.units_per_page);
@@ -233,9 +233,41 @@ impl Media {
         self.work.counts.stream_units[facts.stream() as usize % STREAMS_AT_MOST] += 1;
         let old = self.tables.map.assign(lpn, to);
         if old.is_some() {
-            self.locks.invalidate(&mut self.tables, &mut self.work, old, by);
+            self.invalidate(old, by);
         }
         self.tables.blocks.gain(self.tables.layout.block_of_unit(to));
+    }
+
+    /// A unit of flash that counted does so no more: every one dies here.
+    #[inline(always)]
+    pub(in crate::ftl) fn invalidate(&mut self, unit: Pun, by: Death) {
+        self.tables.blocks.lose(self.tables.layout.block_of_unit(unit));
+        if self.locks.are_on() {
+            self.locks.note_end(&self.tables, &mut self.work, unit, by);
+        }
+    }
+
+    /// The replica of a logical unit, if it has one, does not count any more.
+    #[inline(always)]
+    pub(in crate::ftl) fn forget_replica(&mut self, lpn: Lpn) {
+        let dead = self.tables.replicas.forget(lpn);
+        if self.locks.are_on()
+            && let Some(unit) = dead
+        {
+            self.locks.note_death(&self.tables, &mut self.work, unit, Death::Ended);
+        }
+    }
+
+    /// A block is to be erased or retired: its replicas do not count any more.
+    pub(in crate::ftl) fn drop_replicas(&mut self, block: BlockId) {
+        if self.tables.replicas.count == 0 {
+            return;
+        }
+        for unit in self.tables.replica_units(block) {
+            if self.tables.forget_replica_at(unit) && self.locks.are_on() {
+                self.locks.note_death(&self.tables, &mut self.work, unit, Death::Ended);
+            }
+        }
     }
 
     /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one's replica takes its
@@ -247,7 +279,7 @@ impl Media {
             return false;
         }
         self.tables.map.lose(lpn);
-        self.locks.invalidate(&mut self.tables, &mut self.work, from, Death::Ended);
+        self.invalidate(from, Death::Ended);
         self.work.counts.lost_units += 1;
         self.effects.push(Effect::Lose { lpn });
         true
@@ -261,7 +293,7 @@ impl Media {
         }
         self.tables.replicas.forget(lpn);
         let from = self.tables.map.assign(lpn, to);
-        self.locks.invalidate(&mut self.tables, &mut self.work, from, Death::Moved);
+        self.invalidate(from, Death::Moved);
         self.tables.blocks.adopt(self.tables.layout.block_of_unit(to));
         self.work.counts.replicas_adopted += 1;
         self.effects.push(Effect::Adopt { lpn, from, to });
@@ -286,7 +318,7 @@ impl Media {
     /// up, an original is replaced by its replica. Returns whether the logical unit has no data left.
     pub(in crate::ftl) fn read_failed(&mut self, lpn: Lpn, at: Pun) -> bool {
         if at.is_some() && self.tables.replicas.get(lpn) == at {
-            self.locks.forget_replica(&mut self.tables, &mut self.work, lpn);
+            self.forget_replica(lpn);
             self.work.counts.replicas_failed += 1;
             return false;
         }

@@ -7,6 +7,7 @@
 
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::reclaim::margins;
 use crate::ftl::stream::Victim;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
@@ -68,7 +69,7 @@ impl Moves {
         let Media { tables, work, space, locks, .. } = &mut self.media;
         let Some(&block) = work.lanes[lane.index()].retire.front() else { return false };
         if tables.blocks.programming(block) > 0
-            || locks.manner.erases_bad() && space.ring.coming(work, lane) >= work.coming_at_most
+            || locks.manner.erases_bad() && work.lanes[lane.index()].coming_free() >= work.coming_at_most
         {
             return false;
         }
@@ -95,11 +96,11 @@ impl Moves {
         let Media { tables, work, space, .. } = &mut self.media;
         let next = space.ring.next_to_leave(lane, &tables.layout, &tables.blocks);
         let Some(block) =
-            next.filter(|&block| work.fits(tables, &space.allocator, lane, block, Cause::Destage))
+            next.filter(|&block| space.allocator.fits(tables, work, lane, block, Cause::Destage))
         else {
             return false;
         };
-        space.ring.coming(work, lane) < work.coming_at_most && self.media.destage(lane, block)
+        work.lanes[lane.index()].coming_free() < work.coming_at_most && self.media.destage(lane, block)
     }
 
     /// Begins to clean a block, if the lane is to be cleaned or somebody lacks room there.
@@ -110,7 +111,7 @@ impl Moves {
         let retires = work.retire.front().is_some_and(|&block| tables.blocks.programming(block) == 0);
         let lacks_room = work.candidates.lacks_room || retires || locks.lists.is_occupied(lane);
         if !(work.wanted || lacks_room)
-            || self.media.space.ring.coming(&self.media.work, lane) >= self.media.work.coming_at_most
+            || self.media.work.lanes[lane.index()].coming_free() >= self.media.work.coming_at_most
         {
             return false;
         }
@@ -170,14 +171,14 @@ impl Moves {
             return false;
         }
         space.ring.lane_mut(lane).gives_room = true;
-        space.ring.lane(lane).leaving == 0 && self.destage_next(lane)
+        work.lanes[lane.index()].destaging == 0 && self.destage_next(lane)
     }
 
     /// Begins to clean a block for the cache, if that has fewer than it should: one that frees more than it then holds.
     pub(in crate::ftl) fn clean_for_ring(&mut self, lane: LaneId) -> bool {
         let (ring, coming) = (self.media.space.ring.lane(lane), self.media.work.lanes[lane.index()].coming);
         let lacks = u64::from(ring.owned + coming) * 101 < u64::from(ring.target) * 100;
-        if !lacks || self.media.space.ring.coming(&self.media.work, lane) >= self.media.work.coming_at_most {
+        if !lacks || self.media.work.lanes[lane.index()].coming_free() >= self.media.work.coming_at_most {
             return false;
         }
         self.start_victim(lane, |tables, block| {
@@ -223,10 +224,10 @@ impl Moves {
         let Offer { block, closes, waits } = offer;
         let can = tables.blocks.programming(block) == 0
             && !tables.blocks.is_failing(block)
-            && (!waits || space.ring.coming(work, lane) < work.coming_at_most)
-            && work.fits(tables, &space.allocator, lane, block, cause);
+            && (!waits || work.lanes[lane.index()].coming_free() < work.coming_at_most)
+            && space.allocator.fits(tables, work, lane, block, cause);
         can && match tables.blocks.state(block) {
-            BlockState::Open => closes && work.may_abandon(&space.allocator, lane, block),
+            BlockState::Open => closes && space.allocator.may_abandon(work, lane, block),
             state => state == BlockState::Closed,
         }
     }
@@ -238,7 +239,7 @@ impl Moves {
         self.media.reclaim.look_anew(&mut self.media.work, lane, which);
         loop {
             let waits = may_be_busy && self.media.work.must_wait(&self.media.tables, lane, which)
-                || self.media.work.rests(&self.media.tables, &self.media.space.allocator, lane, which);
+                || self.media.space.allocator.rests(&self.media.tables, &self.media.work, lane, which);
             let Media { work, tables, .. } = &mut self.media;
             let Some(job) = &mut work.lanes[lane.index()].jobs[which] else { return false };
             match job.step(tables, !waits, &mut units) {
@@ -290,7 +291,7 @@ impl Moves {
             (cause, Pun(units[0].source)),
             lane,
         );
-        self.media.work.counts.note_margin(&flash.chip, &op);
+        margins::note(&mut self.media.work.counts, &flash.chip, &op);
         self.media.reclaim.note_read(&self.media.tables, &mut self.media.work, flash, &op);
         // A copy inside its plane takes its errors along: for a policy that sees them it would have to move again, and
         // so on without end.
@@ -462,13 +463,8 @@ mod tests {
             let drive = Drive::with_policies(&cfg, ExternalPolicies::trusted_stream(Apart(streams))).unwrap();
             let ftl = &drive.state.ftl;
             let has_room = |units| {
-                ftl.moves.media.work.has_room(
-                    &ftl.moves.media.tables,
-                    &ftl.moves.media.space.allocator,
-                    LaneId(0),
-                    units,
-                    Cause::Cleaning,
-                )
+                let Media { space, tables, work, .. } = &ftl.moves.media;
+                space.allocator.has_room(tables, work, LaneId(0), units, Cause::Cleaning)
             };
             assert!(has_room(32) && !has_room(33), "{streams} streams");
         }

@@ -134,7 +134,7 @@ impl Moves {
         let mut all = true;
         for stream in streams.map(|stream| StreamId(stream as u8)) {
             let Media { work, tables, space, .. } = &self.media;
-            if work.page_of(&tables.layout, &space.allocator, (lane, stream), rest) > 0 {
+            if space.allocator.page_of(&tables.layout, work, (lane, stream), rest) > 0 {
                 all &= self.program_gathered(flash, lane, (stream, rest), room);
             }
         }
@@ -156,7 +156,7 @@ impl Moves {
         let per_page = self.media.tables.layout.units_per_page as usize;
         loop {
             let Media { work, tables, space, .. } = &self.media;
-            let mut count = work.page_of(&tables.layout, &space.allocator, (lane, stream), rest);
+            let mut count = space.allocator.page_of(&tables.layout, work, (lane, stream), rest);
             if count == 0 {
                 return true;
             }
@@ -172,13 +172,8 @@ impl Moves {
             self.media.erase_if_opened(flash, found);
             self.media.work.lane_mut(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
-                count = self.media.work.fill_up(
-                    &self.media.space.allocator,
-                    lane,
-                    stream,
-                    count,
-                    &mut units[..per_page],
-                );
+                let Media { space, work, .. } = &mut self.media;
+                count = space.allocator.fill_up(work, lane, stream, count, &mut units[..per_page]);
             }
             self.media.work.counts.padded_units[cause as usize] += (per_page - count) as u64;
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
@@ -203,7 +198,7 @@ impl Moves {
                 self.media.unit_arrived(flash, self.media.tables.layout.block_of_unit(Pun(dead.source)));
             }
             let Media { tables, work, space, .. } = &mut self.media;
-            if work.page_of(&tables.layout, &space.allocator, (lane, stream), rest) == 0 {
+            if space.allocator.page_of(&tables.layout, work, (lane, stream), rest) == 0 {
                 return true;
             }
             let here = &work.lanes[lane.index()];
@@ -214,8 +209,8 @@ impl Moves {
             let Some(found) = space.move_target(tables, work.reserve, lane, stream) else {
                 return false;
             };
-            let count = work.take_sorted(
-                &space.allocator,
+            let count = space.allocator.take_sorted(
+                work,
                 lane,
                 (stream, self.page_classes.class_of_page(tables, found.page)),
                 &mut units[..per_page],

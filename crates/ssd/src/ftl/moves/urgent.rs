@@ -99,7 +99,7 @@ impl Moves {
             return reclaim.drop_candidate(tables, work, lane, candidate);
         };
         if state == BlockState::Open {
-            if !work.may_abandon(&space.allocator, lane, block) {
+            if !space.allocator.may_abandon(work, lane, block) {
                 return Looked::Waits;
             }
             // Closed, it is asked about again: what was yet to be written need not leave it.
@@ -140,7 +140,7 @@ impl Moves {
         candidate: Candidate,
     ) -> Looked {
         let Media { tables, work, space, reclaim, .. } = &mut self.media;
-        let room = work.fits(tables, &space.allocator, lane, candidate.block, Cause::ReadReclaim);
+        let room = space.allocator.fits(tables, work, lane, candidate.block, Cause::ReadReclaim);
         let spreads = reclaim.spreads();
         let here = work.lane_mut(lane);
         here.candidates.lacks_room = !room || (here.candidates.lacks_room && !spreads);
@@ -157,8 +157,8 @@ impl Moves {
     /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able
     /// to go on. A free block that the host could have is kept for it.
     pub(in crate::ftl) fn has_room_for(&mut self, lane: LaneId, candidate: Candidate, want: Want) -> bool {
-        let Media { reclaim, space, tables, work, .. } = &mut self.media;
-        let (types, per_page) = (reclaim.page_types(), tables.layout.units_per_page);
+        let Media { space, tables, work, .. } = &mut self.media;
+        let (types, per_page) = (tables.wordlines.types(), tables.layout.units_per_page);
         let pages = match want.part {
             Part::Wordline(_) => types,
             _ => tables.order.pages(),
@@ -181,7 +181,7 @@ impl Moves {
         let candidate = migration.candidate;
         let (types, wordline, range) = match (want.part, want.to) {
             (Part::Wordline(wordline), Destination::Moves) => {
-                (u8::MAX, wordline, self.media.reclaim.pages_of(wordline))
+                (u8::MAX, wordline, self.media.tables.wordlines.range(wordline))
             }
             (Part::Types(types), Destination::Moves) => (types, NONE, (0, self.media.tables.order.pages())),
             (Part::Page(place), Destination::Replica(to)) => return migration.make(want, place, to),
@@ -326,7 +326,7 @@ impl Moves {
     /// Begins to empty the next block whose locks fail; one that is being filled is closed.
     #[cold]
     pub(in crate::ftl) fn start_unlockable(&mut self, lane: LaneId) -> bool {
-        if self.media.space.ring.coming(&self.media.work, lane) >= self.media.work.coming_at_most {
+        if self.media.work.lanes[lane.index()].coming_free() >= self.media.work.coming_at_most {
             return false;
         }
         for _ in 0..self.media.locks.lists.count_unlockable(lane) {
@@ -359,7 +359,7 @@ impl Moves {
                 && match live {
                     0 => true,
                     _ if live > sure => space.has_room_or_claims(tables, work, lane, live, 0),
-                    _ => work.has_room(tables, &space.allocator, lane, live, Cause::Sanitize),
+                    _ => space.allocator.has_room(tables, work, lane, live, Cause::Sanitize),
                 };
             if may_begin {
                 // One of the cache of host writes comes back to its ring.
@@ -395,8 +395,8 @@ impl Moves {
         }
         if self.media.locks.renewals.are_on() {
             loop {
-                let Media { locks, tables, work, space, .. } = &mut self.media;
-                let Some(op) = locks.next_renewal(tables, work, &space.ring, lane) else { break };
+                let Media { locks, tables, work, .. } = &mut self.media;
+                let Some(op) = locks.next_renewal(tables, work, lane) else { break };
                 self.media.issue(flash, op, &[UnitRef::PADDING]);
             }
         }
@@ -421,8 +421,8 @@ impl Moves {
     /// Does what is next about a block; false if there is nothing.
     fn lock_next(&mut self, flash: &mut Flash, lane: LaneId, block: BlockId) -> bool {
         loop {
-            let Media { locks, tables, work, space, .. } = &mut self.media;
-            match locks.next_step(tables, work, (flash, &space.ring), block) {
+            let Media { locks, tables, work, .. } = &mut self.media;
+            match locks.next_step(tables, work, flash, block) {
                 None => return false,
                 Some(locks::Step::MoveOut(page)) => self.move_out(flash, lane, page),
                 Some(locks::Step::FillUp(page)) => self.pad(flash, lane, page),

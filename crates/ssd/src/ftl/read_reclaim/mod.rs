@@ -4,15 +4,16 @@
 //! looked at and what must leave it; `ftl::moves` carries that out, in steps, like cleaning. What the policy believes
 //! is one thing, what the chips know another: whether data died is decided by the cells (`nand::aging`).
 
+use crate::config::member::Misfit;
 use crate::flash::Flash;
 use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::tables::map::Map;
 use crate::ftl::tables::replicas::Replicas;
+use crate::ftl::tables::wordlines::Wordlines;
 use crate::nand::PageAddress;
 use crate::nand::aging::tables::MOST_CYCLES;
 use crate::nand::cell::{CellModel, Group};
-use crate::policy::Misfit;
 use crate::sections::Geometry;
 use crate::units::{BlockId, Lpn, Pun};
 use serde::{Deserialize, Serialize};
@@ -254,10 +255,7 @@ pub struct Look<'a> {
     pub(super) layout: &'a Layout,
     pub(super) blocks: &'a Blocks,
     pub(super) replicas: &'a Replicas,
-    /// Page of each type of each wordline.
-    pub(super) page_at: &'a [u32],
-    pub(super) page_types: u32,
-    pub(super) in_order: bool,
+    pub(super) wordlines: &'a Wordlines,
     /// In a block that is being filled, the first page that is not written.
     pub(super) unwritten: Option<u32>,
     pub(super) live_units: u32,
@@ -277,7 +275,7 @@ impl Look<'_> {
 
     /// No more pages than these hold live data, if the block is not being filled.
     pub fn live_pages_at_most(&self) -> u32 {
-        self.live_units.min(self.page_at.len() as u32)
+        self.live_units.min(self.wordlines.places())
     }
 
     fn units_of(&self, page: u32) -> core::ops::Range<u32> {
@@ -286,13 +284,17 @@ impl Look<'_> {
     }
 
     fn units_at(&self, place: u32) -> core::ops::Range<u32> {
-        self.units_of(self.page_at[place as usize])
+        self.units_of(self.wordlines.page_of(place))
     }
 
     /// Whether a page (wordline times page types plus page type) holds live data.
     #[inline]
     pub fn is_valid(&self, place: u32) -> bool {
-        let units = self.units_at(place);
+        self.is_page_valid(self.wordlines.page_of(place))
+    }
+
+    fn is_page_valid(&self, page: u32) -> bool {
+        let units = self.units_of(page);
         self.map.next_live(units.start, units.end).is_some()
     }
 
@@ -301,9 +303,8 @@ impl Look<'_> {
     #[inline]
     pub fn has_live(&self, wordline: u32) -> bool {
         let unwritten = self.unwritten.unwrap_or(u32::MAX);
-        let first = wordline * self.page_types;
-        (first..first + self.page_types)
-            .any(|place| self.page_at[place as usize] >= unwritten || self.is_valid(place))
+        let mut pages = self.wordlines.pages(wordline).iter();
+        pages.any(|&page| page >= unwritten || self.is_page_valid(page))
     }
 
     /// The first wordline of `from..end` that holds live data.
@@ -311,12 +312,13 @@ impl Look<'_> {
     pub fn next_live(&self, from: u32, end: u32) -> Option<u32> {
         let mut at = from;
         while at < end {
-            if self.in_order && self.unwritten.is_none() {
+            let types = self.wordlines.types();
+            if self.wordlines.in_order && self.unwritten.is_none() {
                 // Where nothing lives the map is passed over quickly.
-                let unit = |wordline| self.layout.first_unit_of(self.block, 0, wordline * self.page_types).0;
+                let unit = |wordline| self.layout.first_unit_of(self.block, 0, wordline * types).0;
                 let found = self.map.next_live(unit(at), unit(end))?;
                 let page = (found - unit(0)) / self.layout.units_per_page / self.layout.span;
-                at = page / self.page_types;
+                at = page / types;
             }
             if self.has_live(at) {
                 return Some(at);
@@ -358,16 +360,12 @@ impl ChipLook<'_> {
     /// Effective reads, in units of the chips' counters, up to which the first attempt of all pages of a wordline, and
     /// of all others of its group, surely succeeds.
     pub fn plain_until(&self, look: &Look<'_>, wordline: u32) -> u64 {
-        let pages = &look.page_at[(wordline * look.page_types) as usize..][..look.page_types as usize];
-        pages.iter().map(|&page| self.0.plain_until(look.at.block, page)).min().unwrap_or(u64::MAX)
-    }
-}
-
-impl Layout {
-    /// The first unit of a page of one member of a block.
-    #[inline]
-    pub(super) fn first_unit_of(&self, block: BlockId, member: u32, page: u32) -> Pun {
-        Pun(self.first_unit(block).0 + (page * self.abreast + member / self.wide) * self.units_per_page)
+        look.wordlines
+            .pages(wordline)
+            .iter()
+            .map(|&page| self.0.plain_until(look.at.block, page))
+            .min()
+            .unwrap_or(u64::MAX)
     }
 }
 

@@ -9,7 +9,7 @@
 //! kept if the earliest goes first), as long as host reads wait for them.
 
 use super::{Look, Member, PageRead, ParameterTable, Setup, Size, Urgency, Want, groups};
-use crate::policy::Misfit;
+use crate::config::member::Misfit;
 use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, ensure, within};
 use crate::sections::Geometry;

@@ -77,7 +77,7 @@ impl Reclaim {
         reads: u64,
     ) {
         let physical = tables.layout.member(of.0, of.1).block;
-        let types = self.page_types as u8;
+        let types = tables.wordlines.types() as u8;
         for page_type in 0..types {
             let readings = reads.div_ceil(u64::from(types)).min(u64::from(u32::MAX)) as u32;
             let (mode, cycles) = (flash.chip.mode(physical), tables.blocks.erase_count(of.0));
@@ -183,8 +183,7 @@ mod tests {
         };
         let mut most = 0;
         for page in (0..10).map(Ppn) {
-            let mut op =
-                ftl.moves.media.space.ring.op(&ftl.moves.media.tables, OpKind::Read, Cause::Cleaning, page);
+            let mut op = ftl.moves.media.tables.op(OpKind::Read, Cause::Cleaning, page);
             let before = counted(ftl, op.at.block);
             ftl.moves.media.reclaim.note_read(&ftl.moves.media.tables, &mut ftl.moves.media.work, flash, &op);
             assert!(ftl.moves.media.issue_move(flash, LaneId(0), &mut op, &[]));

@@ -5,7 +5,7 @@
 //! closed again (and erased if it is empty). Moves that find no room make the lane clean first.
 
 mod hears;
-mod margins;
+pub(in crate::ftl) mod margins;
 mod restore;
 mod service;
 
@@ -20,7 +20,6 @@ use crate::ftl::work::candidates::Candidate;
 use crate::ftl::work::lane::RECLAIM;
 use crate::ftl::work::migration::Migration;
 use crate::ftl::work::walk::{Pages, Walk};
-use crate::nand::order::PageOrder;
 use crate::sections::Sections;
 use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
@@ -41,11 +40,6 @@ pub(crate) struct Reclaim {
     pub(in crate::ftl) policy: read_reclaim::Policy,
     /// The policy ever moves anything.
     active: bool,
-    /// Page of each type of each wordline.
-    page_at: Vec<u32>,
-    /// Pages of a wordline follow one another, and those of the next them.
-    in_order: bool,
-    page_types: u32,
     /// The policy may want units spread over fresh blocks, and hears of their reads.
     spreads: bool,
     /// Reclaims under way, by block.
@@ -54,21 +48,10 @@ pub(crate) struct Reclaim {
 
 impl Reclaim {
     /// The policy of a checked configuration, told of the drive.
-    pub fn new(
-        cfg: &Sections,
-        policy: &read_reclaim::Config,
-        order: &PageOrder,
-        layout: &Layout,
-        logical_units: u32,
-    ) -> Self {
+    pub fn new(cfg: &Sections, policy: &read_reclaim::Config, layout: &Layout, logical_units: u32) -> Self {
         let g = &cfg.geometry;
         let mut policy = read_reclaim::Policy::build(policy);
         let active = policy.acts();
-        let mut page_at = vec![0; order.pages() as usize];
-        for page in 0..order.pages() {
-            let place = order.place(page);
-            page_at[(place.wordline * g.bits_per_cell) as usize + usize::from(place.page_type)] = page;
-        }
         if active {
             let cells = hears::cells(cfg);
             policy.learn(&Setup {
@@ -82,22 +65,15 @@ impl Reclaim {
                 seed: cfg.drive.seed,
             });
         }
-        let in_order = (0..).zip(&page_at).all(|(at, &page)| at == page);
         let of_active = |count: u32| if active { count as usize } else { 0 };
         let services = vec![None; of_active(layout.blocks())];
         let spreads = policy.spreads();
-        let page_types = g.bits_per_cell;
-        Reclaim { policy, active, page_at, in_order, page_types, spreads, services }
+        Reclaim { policy, active, spreads, services }
     }
 
     /// Whether anything ever moves because of reads.
     pub fn is_active(&self) -> bool {
         self.active
-    }
-
-    /// Types of pages.
-    pub fn page_types(&self) -> u32 {
-        self.page_types
     }
 
     /// Whether it may want units spread over fresh blocks.
@@ -108,11 +84,6 @@ impl Reclaim {
     /// See [`Ftl::idle_after_ns`].
     pub fn idle_after_ns(&self) -> Option<u64> {
         self.policy.idle_after_ns()
-    }
-
-    /// The page of a place: wordline times page types plus page type.
-    pub fn page_of(&self, place: u32) -> u32 {
-        self.page_at[place as usize]
     }
 
     /// Bytes of its tables.
@@ -276,9 +247,7 @@ impl Reclaim {
             layout: &tables.layout,
             blocks: &tables.blocks,
             replicas: &tables.replicas,
-            page_at: &self.page_at,
-            page_types: self.page_types,
-            in_order: self.in_order,
+            wordlines: &tables.wordlines,
             unwritten: filling.then(|| flash.chip.programmed_pages(at.block)),
             live_units: tables.blocks.live(candidate.block),
             block: candidate.block,
@@ -340,14 +309,7 @@ impl Reclaim {
         }
         let (_, member, wordline) = chosen?;
         let pages = Pages { member, types: u8::MAX, wordline };
-        Some(Walk::of(tables, block, pages, self.pages_of(wordline)))
-    }
-
-    /// The first page of a wordline, and the one after its last.
-    pub(in crate::ftl) fn pages_of(&self, wordline: u32) -> (u32, u32) {
-        let types = self.page_types;
-        let pages = &self.page_at[(wordline * types) as usize..][..types as usize];
-        (pages[0], pages[pages.len() - 1] + 1)
+        Some(Walk::of(tables, block, pages, tables.wordlines.range(wordline)))
     }
 
     /// The rest of a block leaves it later: the block is first on the list again.

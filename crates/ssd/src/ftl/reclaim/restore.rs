@@ -3,6 +3,7 @@
 use super::Reclaim;
 use crate::ftl::read_reclaim::{Destination, Part};
 use crate::ftl::tables::layout::Layout;
+use crate::ftl::tables::wordlines::Wordlines;
 use crate::ftl::work::migration::Migration;
 use crate::restore::{Verdict, alike, ensure};
 
@@ -12,17 +13,16 @@ impl Reclaim {
         alike("reclaims under way", &self.services, &fresh.services)?;
         let blocks = layout.blocks();
         ensure(self.services.iter().flatten().all(|service| service.is_of(blocks)), "a reclaim under way")?;
-        (self.active, self.page_at, self.in_order) = (fresh.active, fresh.page_at, fresh.in_order);
-        (self.page_types, self.spreads) = (fresh.page_types, fresh.spreads);
+        (self.active, self.spreads) = (fresh.active, fresh.spreads);
         self.policy.restored(fresh.policy)
     }
 
     /// Whether all that a partial migration has done and does next is there.
-    pub(in crate::ftl) fn can_migrate(&self, migration: &Migration, physical: u32) -> bool {
-        let pages = self.page_at.len() as u32;
+    pub(in crate::ftl) fn can_migrate(wordlines: &Wordlines, migration: &Migration, physical: u32) -> bool {
+        let pages = wordlines.places();
         let has_page = |place: u32, to: u32| place < pages && to < physical;
         let left = migration.left.is_none_or(|want| match (want.part, want.to) {
-            (Part::Wordline(at), Destination::Moves) => at < pages / self.page_types,
+            (Part::Wordline(at), Destination::Moves) => at < pages / wordlines.types(),
             (Part::Page(place), Destination::Replica(to)) => has_page(place, to),
             (Part::Types(_), Destination::Moves) | (Part::Replicas, Destination::Here) => true,
             _ => false,

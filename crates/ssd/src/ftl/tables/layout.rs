@@ -48,6 +48,9 @@ pub struct Layout {
     pub parity: Parity,
     /// Pages of it that there are with one bit a cell: the first so many.
     pub one_bit_pages_per_block: u32,
+    /// Their page type, where blocks of the drive are used so.
+    #[serde(skip)]
+    pub one_bit_type: Option<u8>,
     /// Mapping units in a page.
     pub units_per_page: u32,
     /// Mapping units that lie together in a page of the chips, and are read at once.
@@ -164,6 +167,7 @@ impl Layout {
             data_pages_per_block: pages_per_block,
             parity: Parity::new(cfg.parity_share_q32(), pages_per_block, pages_per_row),
             one_bit_pages_per_block: g.wordlines_per_block * abreast,
+            one_bit_type: None,
             units_per_page: cfg.units_per_program(),
             units_per_read: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
@@ -193,6 +197,13 @@ impl Layout {
         self
     }
 
+    /// This layout, of a drive that may use blocks with one bit a cell.
+    pub fn with_one_bit(mut self, are_used: bool) -> Self {
+        let page_type = (self.pages_per_block / self.one_bit_pages_per_block) as u8;
+        self.one_bit_type = are_used.then_some(page_type);
+        self
+    }
+
     /// Blocks of the drive that can hold data.
     pub fn blocks(&self) -> u32 {
         self.lanes * self.blocks_per_lane
@@ -202,6 +213,12 @@ impl Layout {
     #[inline]
     pub fn units_per_block(&self) -> u32 {
         self.pages_per_block * self.units_per_page
+    }
+
+    /// The first unit of a page of one member of a block.
+    #[inline]
+    pub fn first_unit_of(&self, block: BlockId, member: u32, page: u32) -> Pun {
+        Pun(self.first_unit(block).0 + (page * self.abreast + member / self.wide) * self.units_per_page)
     }
 
     /// Mapping units of a block that data fills, without what lies among it as parity.

@@ -1,6 +1,7 @@
 //! The mapping table, its inverse, and which units of flash hold live data.
 
 use crate::prefetch::prefetch;
+use crate::restore::{Verdict, alike, ensure, within_or_none};
 use crate::snapshot::raw;
 use crate::units::{Lpn, NONE, Pun};
 use serde::{Deserialize, Serialize};
@@ -85,11 +86,11 @@ impl Map {
     }
 
     /// One bit for each unit of flash: live; and for each logical unit, where cells make errors: lost.
-    pub(in crate::ftl) fn live_words(&self) -> &[u64] {
+    fn live_words(&self) -> &[u64] {
         &self.live
     }
 
-    pub(in crate::ftl) fn lost_words(&self) -> &[u64] {
+    fn lost_words(&self) -> &[u64] {
         &self.lost
     }
 
@@ -236,6 +237,22 @@ impl Map {
         } else {
             Err(format!("{mapped} logical units are mapped, {live} units are live"))
         }
+    }
+
+    /// Checks that all entries are of this drive; that they agree is [`Map::check`]'s.
+    pub(in crate::ftl) fn restored(&mut self, fresh: &Map) -> Verdict {
+        alike("live units", self.live_words(), fresh.live_words())?;
+        alike("lost units", self.lost_words(), fresh.lost_words())?;
+        let (logical, physical) = (fresh.logical() as usize, fresh.physical() as usize);
+        ensure(self.logical() as usize == logical, "logical units")?;
+        ensure(self.physical() as usize == physical, "units of flash")?;
+        within_or_none("mapped unit", (0..logical as u32).map(|lpn| self.lookup(Lpn(lpn)).0), physical)?;
+        within_or_none("stored unit", (0..physical as u32).map(|unit| self.stored(Pun(unit)).0), logical)?;
+        let beyond = |words: &[u64], end: usize| {
+            !end.is_multiple_of(64) && words.last().is_some_and(|word| word >> (end % 64) != 0)
+        };
+        ensure(!beyond(self.live_words(), physical), "live units beyond the last")?;
+        ensure(!beyond(self.lost_words(), logical), "lost units beyond the last")
     }
 }
 

@@ -7,10 +7,12 @@ pub mod layout;
 pub mod map;
 pub mod parity;
 pub(in crate::ftl) mod replicas;
+pub mod wordlines;
 pub mod worn;
 
 use crate::flash::Flash;
-use crate::flash::op::{Op, UnitRef};
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
+use crate::nand::PageAddress;
 use crate::nand::order::PageOrder;
 use crate::observe::Source;
 use crate::sections::Sections;
@@ -22,6 +24,7 @@ use layout::Layout;
 use map::Map;
 use replicas::Replicas;
 use serde::{Deserialize, Serialize};
+use wordlines::Wordlines;
 
 /// Which page holds what, and what is known of each block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,6 +37,9 @@ pub struct Tables {
     pub layout: Layout,
     /// In which order the pages of a block are programmed.
     pub(in crate::ftl) order: PageOrder,
+    /// Which of them share a wordline.
+    #[serde(skip)]
+    pub(in crate::ftl) wordlines: Wordlines,
     /// What data carries with it.
     pub(in crate::ftl) facts: FactsTable,
     /// Second copies of units that are read often.
@@ -59,6 +65,7 @@ impl Tables {
         Tables {
             map: Map::new(cfg.logical_units() as usize, physical, loses),
             blocks: Blocks::new(&layout, counts),
+            wordlines: Wordlines::new(&order, cfg.geometry.bits_per_cell),
             order,
             facts,
             replicas: Replicas::new(cfg, &layout),
@@ -112,6 +119,37 @@ impl Tables {
         lpn.is_some().then(|| Spare { lpn, facts: self.facts.get(unit) })
     }
 
+    /// An operation on a page. One that programs is in the mode of its block ([`Tables::bound_for`]); a read takes that
+    /// which the chip says.
+    #[inline(always)]
+    pub(in crate::ftl) fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
+        let at = self.layout.locate(page);
+        let page_type = match self.layout.one_bit_type {
+            Some(one_bit) if self.blocks.is_one_bit(self.layout.block_of_page(page).0) => one_bit,
+            _ => self.order.page_type(at.page),
+        };
+        Op::new(kind, cause, page, at, page_type)
+    }
+
+    /// A read of the page that holds a unit.
+    #[inline(always)]
+    pub(in crate::ftl) fn read_of(&self, cause: Cause, unit: Pun) -> Op {
+        let page = self.layout.page_of_unit(unit).0;
+        let mut op = self.op(OpKind::Read, cause, page);
+        if self.layout.deep > 1 {
+            (op.at, op.page_type) = self.of_wordline(page, unit);
+        }
+        op
+    }
+
+    /// Where of a page of the firmware that is a wordline the page lies that holds a unit, and its type.
+    #[cold]
+    #[inline(never)]
+    fn of_wordline(&self, page: Ppn, unit: Pun) -> (PageAddress, u8) {
+        let at = self.layout.locate_part(page, self.layout.page_of_wordline(unit));
+        (at, self.order.page_type(at.page))
+    }
+
     /// A program to a block is issued, in the block's mode.
     #[inline]
     pub(in crate::ftl) fn bound_for(&mut self, block: BlockId, op: Op) -> Op {
@@ -136,6 +174,12 @@ impl Tables {
         let first = self.replicas.first * self.layout.span * self.layout.units_per_page;
         let base = self.layout.first_unit(block).0;
         (base + first..base + self.layout.units_per_block()).map(Pun)
+    }
+
+    /// A unit of flash is a replica no more. Whether it was one.
+    pub(in crate::ftl) fn forget_replica_at(&mut self, unit: Pun) -> bool {
+        let lpn = self.map.stored(unit);
+        lpn.is_some() && self.replicas.get(lpn) == unit && self.replicas.forget(lpn).is_some()
     }
 
     /// Checks the table against the others (slow); the error names the first place where they do not agree.

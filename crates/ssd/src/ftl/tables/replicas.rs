@@ -86,13 +86,16 @@ impl Replicas {
         self.count += u32::from(self.index.set(lpn, at.0) == NONE);
     }
 
-    /// The replica of a logical unit, if it has one, no longer counts.
+    /// The replica of a logical unit, if it has one, no longer counts: where it is.
     #[inline]
-    pub fn forget(&mut self, lpn: Lpn) {
-        if self.count > 0 && self.index.get(lpn) != NONE {
-            self.index.remove(lpn);
-            self.count -= 1;
+    pub fn forget(&mut self, lpn: Lpn) -> Option<Pun> {
+        let at = self.get(lpn);
+        if !at.is_some() {
+            return None;
         }
+        self.index.remove(lpn);
+        self.count -= 1;
+        Some(at)
     }
 
     /// Pages of a physical block that are taken by replicas, programmed or on their way.

@@ -8,6 +8,7 @@ use super::sorted::Sorted;
 use crate::flash::op::{Cause, UnitRef};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::layout::Layout;
+use crate::restore::keep_line;
 use crate::units::BlockId;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -38,6 +39,8 @@ pub(in crate::ftl) struct LaneWork {
     pub wanted: bool,
     /// Blocks being emptied for cleaning or erased.
     pub coming: u32,
+    /// Blocks of the SLC cache being destaged, or erased after it.
+    pub destaging: u32,
     /// Those being erased.
     #[serde(skip)]
     pub erasing: u32,
@@ -163,5 +166,20 @@ impl LaneWork {
     #[inline]
     pub fn has_job(&self) -> bool {
         self.jobs.iter().flatten().any(|job| job.walk().is_some())
+    }
+
+    /// Blocks that are on their way to being erased, by routine work.
+    #[inline]
+    pub fn coming_free(&self) -> u32 {
+        self.coming + self.destaging
+    }
+
+    /// Takes the room of a fresh one.
+    pub(in crate::ftl) fn keep_room(&mut self, fresh: &LaneWork) {
+        for (line, fresh) in self.gathered.iter_mut().zip(&*fresh.gathered) {
+            line.keep_room(fresh);
+        }
+        keep_line(&mut self.retire, &fresh.retire);
+        self.candidates.keep_room(&fresh.candidates);
     }
 }

@@ -18,7 +18,7 @@ use crate::ftl::gc_trigger::Limits;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::stream::{StreamId, Streams};
 use crate::ftl::tables::Tables;
-use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::walk::Pages;
@@ -27,7 +27,7 @@ use crate::sections::Sections;
 use crate::units::{BlockId, LaneId, Lpn, Pun};
 use candidates::Candidates;
 use gathered::Gathered;
-use lane::{LaneWork, Round};
+use lane::{LaneWork, ROUTINE, Round};
 use looks::Looks;
 use moved::Moved;
 use serde::{Deserialize, Serialize};
@@ -109,6 +109,7 @@ impl Work {
                 programs: 0,
                 wanted: false,
                 coming: 0,
+                destaging: 0,
                 erasing: 0,
                 holds: false,
                 erases: 0,
@@ -176,11 +177,21 @@ impl Work {
         Ok(())
     }
 
-    /// What a trigger may know of a lane, some of whose blocks are the cache's.
-    pub(in crate::ftl) fn limits(&self, blocks: u32, cached: u32) -> Limits {
-        let (spare, reserve, idle) = (self.spare.saturating_sub(cached), self.reserve, self.idle);
-        let blocks = blocks - cached;
-        Limits { blocks, spare, reserve, idle, cleaned: 0, written: 0, since: 0, units_per_block: 0 }
+    /// What a trigger may know of a lane. Of its blocks so many are the cache's: what that has is neither data's nor
+    /// free.
+    pub(in crate::ftl) fn limits(&self, tables: &Tables, lane: LaneId, cached: u32) -> Limits {
+        let here = &self.lanes[lane.index()];
+        let Round { began, erases } = here.round;
+        Limits {
+            blocks: tables.layout.blocks_per_lane - cached,
+            spare: self.spare.saturating_sub(cached),
+            reserve: self.reserve,
+            idle: self.idle,
+            cleaned: (here.erases - erases) as u32 + here.coming,
+            written: tables.clock,
+            since: (tables.clock - began) / u64::from(tables.layout.lanes),
+            units_per_block: tables.layout.data_units_per_block(),
+        }
     }
 
     /// Operations that moves of all lanes can have in flight.
@@ -320,6 +331,56 @@ impl Work {
         }
         self.looks.soon(lane);
     }
+
+    /// Whether reads have put something on a list since they were last looked at.
+    #[inline]
+    pub fn has_new_candidates(&self) -> bool {
+        self.looks.any()
+    }
+
+    /// The next unit of one of a stream's queues, if it has died since it was read.
+    pub(in crate::ftl) fn take_dead(
+        &mut self,
+        tables: &Tables,
+        lane: LaneId,
+        stream: StreamId,
+    ) -> Option<UnitRef> {
+        let map = &tables.map;
+        let is_dead = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) != Pun(unit.source);
+        self.lanes[lane.index()].sorted.take_dead(stream, is_dead)
+    }
+
+    /// Whether the host waits for what cleaning has emptied, page by page.
+    pub fn paces_host(&self) -> bool {
+        self.paces_host
+    }
+
+    /// Whether a block that failed is being emptied in a lane: what is claimed there is for that.
+    pub(in crate::ftl) fn is_retiring(&self, blocks: &Blocks, lane: LaneId) -> bool {
+        self.lanes[lane.index()].jobs[ROUTINE]
+            .as_ref()
+            .is_some_and(|job| blocks.cause(job.block()) == Cause::BadBlock)
+    }
+
+    /// Whether emptied blocks wait for their erase until they are opened.
+    #[inline]
+    pub(crate) fn erases_lazily(&self) -> bool {
+        self.lazy
+    }
+
+    /// Whether no operation of a lane's moves is under way.
+    #[inline]
+    pub(in crate::ftl) fn is_still(&self, lane: LaneId) -> bool {
+        let work = &self.lanes[lane.index()];
+        work.reads + work.programs + work.erasing == 0
+    }
+
+    /// Whether a lane wants to be cleaned, and nothing of that is under way though time passes: as after writes that
+    /// took none.
+    #[inline]
+    pub(in crate::ftl) fn rests_unduly(&self, lane: LaneId) -> bool {
+        self.paces_host && self.lanes[lane.index()].wanted && self.is_still(lane)
+    }
 }
 
 /// Blocks whose data may wait in the queues of a lane. Each class has its share of the pages: a unit waits at most
@@ -348,7 +409,7 @@ mod tests {
         let spare = |count| {
             let streams = Streams::of(count, 1, 1 << (count - 1));
             let classes = PageClasses::new(&cfg, &cfg.page_class, 4, 80);
-            Work::new(&cfg, &layout, streams, false, (&classes, false)).limits(20, 0).spare
+            Work::new(&cfg, &layout, streams, false, (&classes, false)).spare
         };
         // Half of the blocks hold data.
         assert_eq!([1, 2, 5].map(spare), [9, 8, 5]);

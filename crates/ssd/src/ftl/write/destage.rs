@@ -8,7 +8,6 @@
 //! was read waits in its queues from one block that is destaged to the next.
 
 use crate::flash::op::Op;
-use crate::ftl::gc_trigger::Limits;
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::slc_cache::LaneSpace;
 use crate::ftl::tables::Tables;
@@ -26,34 +25,12 @@ impl Ring {
     /// The host reads a page.
     #[inline]
     pub(in crate::ftl) fn note_host_page(&mut self, tables: &Tables, work: &mut Work, op: &Op) {
-        if self.is_used() && op.page_type == self.page_type() {
+        if tables.layout.one_bit_type == Some(op.page_type) {
             work.counts.slc_hits += 1;
             self.on_read(tables.layout.block_of_page(op.ppn).0);
         } else {
             work.counts.host_reads_by_type[usize::from(op.page_type)] += 1;
         }
-    }
-
-    /// What a trigger may know of a lane.
-    pub(in crate::ftl) fn limits(&self, tables: &Tables, work: &Work, lane: LaneId) -> Limits {
-        let here = &work.lanes[lane.index()];
-        let round = here.round;
-        // What the cache has is neither data's nor free.
-        let cached = if self.is_used() { self.lane(lane).owned } else { 0 };
-        Limits {
-            cleaned: (here.erases - round.erases) as u32 + here.coming,
-            written: tables.clock,
-            since: (tables.clock - round.began) / u64::from(tables.layout.lanes),
-            units_per_block: tables.layout.data_units_per_block(),
-            ..work.limits(tables.layout.blocks_per_lane, cached)
-        }
-    }
-
-    /// Blocks of a lane that are on their way to being erased, by routine work.
-    #[inline]
-    pub(in crate::ftl) fn coming(&self, work: &Work, lane: LaneId) -> u32 {
-        let of_ring = if self.is_used() { self.lane(lane).leaving } else { 0 };
-        work.lanes[lane.index()].coming + of_ring
     }
 
     /// Whether a block of a lane's ring should leave it.
@@ -68,10 +45,10 @@ impl Ring {
         }
         let (ring, work) = (self.lane(lane), &work.lanes[lane.index()]);
         // Where data is sorted, what was read of a block waits for more to join it: it may take some blocks more.
-        let coming = if page_classes.sorts() { work.erasing } else { ring.leaving };
-        ring.is_over(ring.owned - ring.leaving)
+        let coming = if page_classes.sorts() { work.erasing } else { work.destaging };
+        ring.is_over(ring.owned - work.destaging)
             || ring.free() + coming < ERASED
-            || self.is_idle && self.has_idle_data(lane)
+            || self.is_idle && self.has_idle_data(lane, work.destaging)
     }
 
     /// Where data is sorted: whether what was read may wait for the next block that is destaged, because nobody needs a

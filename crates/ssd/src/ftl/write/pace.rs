@@ -16,44 +16,31 @@ use crate::ftl::work::job::Job;
 use crate::ftl::write::open::Allocator;
 use crate::units::LaneId;
 
-impl Work {
+impl Allocator {
     /// Whether the host has to wait before it takes more pages of a lane for a stream. Pages that the chips can program
     /// together are taken together, and nobody waits for nothing: an operation of the lane is under way, and when that
     /// has ended this is asked again.
     #[inline(never)]
     pub(in crate::ftl) fn holds_host_back(
         &self,
-        layout: &Layout,
-        (allocator, blocks): (&Allocator, &Blocks),
+        (layout, blocks): (&Layout, &Blocks),
+        work: &Work,
         lane: LaneId,
         stream: StreamId,
     ) -> bool {
-        if allocator.free(lane) > self.reserve + 1 || self.is_still(lane) {
+        if self.free(lane) > work.reserve + 1 || work.is_still(lane) {
             return false;
         }
-        let left = allocator.left(lane, stream);
-        allocator.is_at_first_of(layout.abreast, lane, stream)
-            && self.is_behind(layout, (allocator, blocks), lane, left)
-    }
-
-    /// Whether no operation of a lane's moves is under way.
-    #[inline]
-    fn is_still(&self, lane: LaneId) -> bool {
-        let work = &self.lanes[lane.index()];
-        work.reads + work.programs + work.erasing == 0
+        let left = self.left(lane, stream);
+        self.is_at_first_of(layout.abreast, lane, stream)
+            && self.is_behind((layout, blocks), work, lane, left)
     }
 
     /// Whether cleaning of a lane is behind the host, which has so many pages left in its block.
-    fn is_behind(
-        &self,
-        layout: &Layout,
-        (allocator, blocks): (&Allocator, &Blocks),
-        lane: LaneId,
-        left: u32,
-    ) -> bool {
-        let work = &self.lanes[lane.index()];
+    fn is_behind(&self, (layout, blocks): (&Layout, &Blocks), work: &Work, lane: LaneId, left: u32) -> bool {
+        let moves = &work.lanes[lane.index()];
         let (mut emptying, mut emptied) = (0, 0);
-        for job in work.jobs.iter().flatten() {
+        for job in moves.jobs.iter().flatten() {
             let Job::Empty { walk, in_parts } = job else { continue };
             emptying += 1;
             if !in_parts && blocks.cause(walk.block) == Cause::Cleaning {
@@ -62,41 +49,33 @@ impl Work {
             }
         }
         let block = layout.parity.data();
-        let whole = allocator.free(lane) + work.coming.saturating_sub(emptying);
-        let room = whole * block + emptied + allocator.left_for_moves(lane) + left;
-        room <= (self.reserve + 1) * block
-    }
-
-    /// Whether a lane wants to be cleaned, and nothing of that is under way though time passes: as after writes that
-    /// took none.
-    #[inline]
-    pub(in crate::ftl) fn rests_unduly(&self, lane: LaneId) -> bool {
-        self.paces_host && self.lanes[lane.index()].wanted && self.is_still(lane)
+        let whole = self.free(lane) + moves.coming.saturating_sub(emptying);
+        let room = whole * block + emptied + self.left_for_moves(lane) + left;
+        room <= (work.reserve + 1) * block
     }
 
     /// Whether a lane's cleaning is as far as it had to be. Of several blocks that the host fills the fullest counts.
     pub(super) fn has_caught_up(
         &self,
-        layout: &Layout,
-        (allocator, blocks): (&Allocator, &Blocks),
+        (layout, blocks): (&Layout, &Blocks),
+        work: &Work,
         lane: LaneId,
     ) -> bool {
-        let left = allocator.least_left_for_host(lane);
-        !self.is_behind(layout, (allocator, blocks), lane, left)
+        let left = self.least_left_for_host(lane);
+        !self.is_behind((layout, blocks), work, lane, left)
     }
 
     /// What a lane has refused the host it would refuse it now.
     pub(in crate::ftl) fn check_refusals(
         &self,
-        layout: &Layout,
-        (allocator, blocks): (&Allocator, &Blocks),
+        (layout, blocks): (&Layout, &Blocks),
+        work: &Work,
         lane: LaneId,
     ) -> Result<(), String> {
-        let waits =
-            |stream| self.paces_host && self.holds_host_back(layout, (allocator, blocks), lane, stream);
-        let all = (0..allocator.streams().count).map(StreamId);
-        let mut refused = all.filter(|&stream| allocator.has_refused(lane, stream));
-        match refused.find(|&stream| allocator.has_host_page(lane, stream) && !waits(stream)) {
+        let waits = |stream| work.paces_host && self.holds_host_back((layout, blocks), work, lane, stream);
+        let all = (0..self.streams().count).map(StreamId);
+        let mut refused = all.filter(|&stream| self.has_refused(lane, stream));
+        match refused.find(|&stream| self.has_host_page(lane, stream) && !waits(stream)) {
             Some(stream) => {
                 Err(format!("lane {} holds the host back in stream {} for nothing", lane.0, stream.0))
             }

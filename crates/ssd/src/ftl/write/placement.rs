@@ -111,7 +111,7 @@ impl Space {
         match self.placement {
             Placement::Dynamic if paced => {
                 let waits = |allocator: &Allocator, blocks: &Blocks, lane| {
-                    work.holds_host_back(layout, (allocator, blocks), lane, stream)
+                    allocator.holds_host_back((layout, blocks), work, lane, stream)
                 };
                 allocator.next_host_page::<true>(layout, stream, (blocks, clock), waits)
             }

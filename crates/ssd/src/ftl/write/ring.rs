@@ -2,14 +2,11 @@
 //! other. What it takes back from there is `ftl/write/destage.rs`.
 
 use super::open::{Allocated, OpenBlock, Turn};
-use crate::flash::op::{Cause, Op, OpKind};
 use crate::ftl::slc_cache::{self, Destage, LaneSpace};
-use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::{BlockState, Blocks};
 use crate::ftl::tables::layout::Layout;
-use crate::nand::PageAddress;
 use crate::restore::{MOST, Verdict, alike, distinct, ensure, keep_line};
-use crate::units::{BlockId, LaneId, Ppn, Pun, StreamId};
+use crate::units::{BlockId, LaneId, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -23,8 +20,6 @@ pub struct LaneRing {
     pub owned: u32,
     /// How many there should be.
     pub target: u32,
-    /// Blocks being destaged, or erased after it.
-    pub leaving: u32,
     /// Full blocks lack room, and cleaning cannot make any: the next block of the ring that is erased is one of them.
     pub gives_room: bool,
     /// The lane destaged last, and cleaning has its turn.
@@ -79,9 +74,7 @@ pub struct Ring {
     turn: Turn,
     pages_per_block: u32,
     one_bit_pages: u32,
-    /// Page type of blocks of one bit a cell.
-    page_type: u8,
-    /// Their program mode.
+    /// Program mode of its blocks.
     #[serde(skip)]
     mode: u8,
 }
@@ -97,7 +90,6 @@ impl Ring {
             open,
             owned: 0,
             target: 0,
-            leaving: 0,
             gives_room: false,
             had_turn: false,
         };
@@ -110,7 +102,6 @@ impl Ring {
             turn: Turn { lane: 0, left: layout.pages_per_turn },
             pages_per_block: layout.pages_per_block,
             one_bit_pages: layout.one_bit_pages_per_block,
-            page_type: (layout.pages_per_block / layout.one_bit_pages_per_block) as u8,
             policy,
             mode,
         }
@@ -122,7 +113,7 @@ impl Ring {
         alike("accesses of blocks", &self.stamps, &fresh.stamps)?;
         self.policy.restored(fresh.policy)?;
         (self.pages_per_block, self.one_bit_pages) = (fresh.pages_per_block, fresh.one_bit_pages);
-        (self.by_access, self.page_type, self.mode) = (fresh.by_access, fresh.page_type, fresh.mode);
+        (self.by_access, self.mode) = (fresh.by_access, fresh.mode);
         let turn = self.turn;
         ensure(turn.lane < layout.lanes && turn.left <= layout.pages_per_turn, "whose turn it is")?;
         let is_past = |stamp: &u64| *stamp <= self.stamp;
@@ -142,7 +133,7 @@ impl Ring {
                 || own.contains(&open.block.0) && open.next < self.one_bit_pages && is_open(open.block);
             ensure(can, "an open block of a ring is not")?;
             let counted = own.filter(|&block| blocks.is_one_bit(BlockId(block))).count() as u32;
-            ensure(ring.owned == counted && ring.leaving <= counted, "blocks of a ring")?;
+            ensure(ring.owned == counted, "blocks of a ring")?;
             ensure(ring.target <= layout.blocks_per_lane, "blocks that a ring should have")?;
             keep_line(&mut ring.free, &fresh.free);
         }
@@ -153,36 +144,6 @@ impl Ring {
     #[inline]
     pub fn is_used(&self) -> bool {
         !self.lanes.is_empty()
-    }
-
-    /// Page type of blocks of one bit a cell.
-    #[inline]
-    pub fn page_type(&self) -> u8 {
-        self.page_type
-    }
-
-    /// An operation on a page. One that programs is in the mode of its block ([`Tables::bound_for`]); a read takes that
-    /// which the chip says.
-    #[inline(always)]
-    pub(in crate::ftl) fn op(&self, tables: &Tables, kind: OpKind, cause: Cause, page: Ppn) -> Op {
-        let at = tables.layout.locate(page);
-        let page_type = if self.is_used() && tables.blocks.is_one_bit(tables.layout.block_of_page(page).0) {
-            self.page_type
-        } else {
-            tables.order.page_type(at.page)
-        };
-        Op::new(kind, cause, page, at, page_type)
-    }
-
-    /// A read of the page that holds a unit.
-    #[inline(always)]
-    pub(in crate::ftl) fn read_of(&self, tables: &Tables, cause: Cause, unit: Pun) -> Op {
-        let page = tables.layout.page_of_unit(unit).0;
-        let mut op = self.op(tables, OpKind::Read, cause, page);
-        if tables.layout.deep > 1 {
-            (op.at, op.page_type) = of_wordline(tables, page, unit);
-        }
-        op
     }
 
     /// The ring of a lane.
@@ -200,15 +161,21 @@ impl Ring {
         self.lanes.get(lane.index()).map_or(0, LaneRing::free)
     }
 
+    /// Blocks of a lane that are its ring's, erased ones included.
+    pub fn owned(&self, lane: LaneId) -> u32 {
+        self.lanes.get(lane.index()).map_or(0, |ring| ring.owned)
+    }
+
     /// Nanoseconds without host commands after which data leaves though there is room; `None`: never.
     pub fn idle_after_ns(&self) -> Option<u64> {
         self.policy.when_idle().after_ns
     }
 
-    /// Whether the ring of a lane has more full blocks than keep their data while the host is silent.
-    pub fn has_idle_data(&self, lane: LaneId) -> bool {
+    /// Whether the ring of a lane has more full blocks than keep their data while the host is silent, so many of which
+    /// leave already.
+    pub fn has_idle_data(&self, lane: LaneId, leaving: u32) -> bool {
         let ring = self.lane(lane);
-        let others = ring.free() + ring.leaving + u32::from(ring.open.block.is_some());
+        let others = ring.free() + leaving + u32::from(ring.open.block.is_some());
         ring.owned > others + self.policy.when_idle().kept(ring.target)
     }
 
@@ -306,12 +273,4 @@ impl Ring {
         let sum = |of: fn(&LaneRing) -> u32| self.lanes.iter().map(of).sum();
         slc_cache::Report { blocks: sum(|ring| ring.owned), target: sum(|ring| ring.target) }
     }
-}
-
-/// Where of a page of the firmware that is a wordline the page lies that holds a unit, and its type.
-#[cold]
-#[inline(never)]
-fn of_wordline(tables: &Tables, page: Ppn, unit: Pun) -> (PageAddress, u8) {
-    let at = tables.layout.locate_part(page, tables.layout.page_of_wordline(unit));
-    (at, tables.order.page_type(at.page))
 }

@@ -5,7 +5,6 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
-use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::ftl::work::job::Job;
@@ -13,70 +12,47 @@ use crate::ftl::work::lane::ROUTINE;
 use crate::ftl::write::open::Allocator;
 use crate::ftl::write::placement::Space;
 use crate::signals::Priority;
-use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
+use crate::units::{BlockId, LaneId, Ppn, Pun};
 
-impl Work {
-    /// Whether reads have put something on a list since they were last looked at.
-    #[inline]
-    pub fn has_new_candidates(&self) -> bool {
-        self.looks.any()
-    }
-
+impl Allocator {
     /// Whether filling a block may stop, so that it can be emptied. The room in a block that takes moved data belongs
     /// to the moves under way, and without another block at hand cleaning could not go on: then it is filled first.
-    pub(in crate::ftl) fn may_abandon(
-        &mut self,
-        allocator: &Allocator,
-        lane: LaneId,
-        block: BlockId,
-    ) -> bool {
-        let work = &self.lanes[lane.index()];
-        let busy = work.has_job() || work.has_own || work.reads > 0 || work.has_gathered();
-        let spare = allocator.free(lane) > self.reserve;
-        let may = allocator.is_open_for_host(lane, block, false) || (!busy && spare);
-        self.lane_mut(lane).candidates.lacks_room |= !may && !spare;
+    pub(in crate::ftl) fn may_abandon(&self, work: &mut Work, lane: LaneId, block: BlockId) -> bool {
+        let moves = &work.lanes[lane.index()];
+        let busy = moves.has_job() || moves.has_own || moves.reads > 0 || moves.has_gathered();
+        let spare = self.free(lane) > work.reserve;
+        let may = self.is_open_for_host(lane, block, false) || (!busy && spare);
+        work.lane_mut(lane).candidates.lacks_room |= !may && !spare;
         may
     }
 
     /// Whether a lane has no free block beside its reserve: what makes room there cannot wait.
     #[inline]
-    pub(in crate::ftl) fn is_at_reserve(&self, allocator: &Allocator, lane: LaneId) -> bool {
-        allocator.free(lane) <= self.reserve
+    pub(in crate::ftl) fn is_at_reserve(&self, work: &Work, lane: LaneId) -> bool {
+        self.free(lane) <= work.reserve
     }
 
-    /// The next unit of one of a stream's queues, if it has died since it was read.
-    pub(in crate::ftl) fn take_dead(
-        &mut self,
-        tables: &Tables,
-        lane: LaneId,
-        stream: StreamId,
-    ) -> Option<UnitRef> {
-        let map = &tables.map;
-        let is_dead = |unit: &UnitRef| map.lookup(Lpn(unit.lpn)) != Pun(unit.source);
-        self.lanes[lane.index()].sorted.take_dead(stream, is_dead)
-    }
-
-    /// Units for a page of a class: of its stream, and, should those not fill it, of others, as [`Work::fill_up`] says.
-    /// How many there are.
+    /// Units for a page of a class: of its stream, and, should those not fill it, of others, as [`Allocator::fill_up`]
+    /// says. How many there are.
     pub(in crate::ftl) fn take_sorted(
-        &mut self,
-        allocator: &Allocator,
+        &self,
+        work: &mut Work,
         lane: LaneId,
         (stream, class): (StreamId, u8),
         page: &mut [UnitRef],
     ) -> usize {
-        let streams = allocator.streams();
+        let streams = self.streams();
         let others = if stream == streams.cold() { 0 } else { streams.count };
         let from = core::iter::once(stream).chain((0..others).map(StreamId).filter(|&other| other != stream));
         let mut count = 0;
         for from in from {
             while count < page.len()
-                && let Some((unit, is_own)) = self.lane_mut(lane).sorted.take(from, class)
+                && let Some((unit, is_own)) = work.lane_mut(lane).sorted.take(from, class)
             {
                 page[count] = unit.in_stream(stream.0);
                 count += 1;
-                self.counts.note_class(is_own);
-                self.counts.mixed_units += u64::from(from != stream);
+                work.counts.note_class(is_own);
+                work.counts.mixed_units += u64::from(from != stream);
             }
         }
         count
@@ -89,31 +65,31 @@ impl Work {
     pub(in crate::ftl) fn page_of(
         &self,
         layout: &Layout,
-        allocator: &Allocator,
+        work: &Work,
         (lane, stream): (LaneId, StreamId),
         rest: bool,
     ) -> usize {
-        let left = || allocator.left_of_row(lane, stream, layout.pages_per_row);
-        self.lanes[lane.index()].page_of(stream, layout.units_per_page as usize, rest, left)
+        let left = || self.left_of_row(lane, stream, layout.pages_per_row);
+        work.lanes[lane.index()].page_of(stream, layout.units_per_page as usize, rest, left)
     }
 
     /// Gathered units of other streams take the places that those of a stream would leave empty in a page; how many
     /// there are in it now.
     pub(in crate::ftl) fn fill_up(
-        &mut self,
-        allocator: &Allocator,
+        &self,
+        work: &mut Work,
         lane: LaneId,
         stream: StreamId,
         had: usize,
         page: &mut [UnitRef],
     ) -> usize {
-        let streams = allocator.streams();
+        let streams = self.streams();
         if stream == streams.cold() {
             return had;
         }
         let mut count = had;
-        let work = &mut self.lanes[lane.index()];
-        for (at, others) in work.gathered.iter_mut().enumerate().take(usize::from(streams.count)) {
+        let moves = &mut work.lanes[lane.index()];
+        for (at, others) in moves.gathered.iter_mut().enumerate().take(usize::from(streams.count)) {
             let some = others.len().min(page.len() - count);
             if at != stream.index() && some > 0 {
                 others.take(some, &mut page[count..]);
@@ -121,72 +97,48 @@ impl Work {
                 count += some;
             }
         }
-        self.counts.mixed_units += (count - had) as u64;
+        work.counts.mixed_units += (count - had) as u64;
         count
-    }
-
-    /// Whether the host waits for what cleaning has emptied, page by page.
-    pub fn paces_host(&self) -> bool {
-        self.paces_host
     }
 
     /// Whether the lane has pages for the live units of a block and for what is already on its way.
     pub(in crate::ftl) fn fits(
         &self,
         tables: &Tables,
-        allocator: &Allocator,
+        work: &Work,
         lane: LaneId,
         block: BlockId,
         cause: Cause,
     ) -> bool {
-        self.has_room(tables, allocator, lane, tables.blocks.live(block), cause)
+        self.has_room(tables, work, lane, tables.blocks.live(block), cause)
     }
 
     pub(in crate::ftl) fn has_room(
         &self,
         tables: &Tables,
-        allocator: &Allocator,
+        work: &Work,
         lane: LaneId,
         units: u32,
         cause: Cause,
     ) -> bool {
-        let work = &self.lanes[lane.index()];
+        let moves = &work.lanes[lane.index()];
         let per_page = tables.layout.units_per_page;
         // What the other job of the lane has still to move counts, too.
         let left = |job: &Job| job.left(tables.blocks.live(job.block()));
-        let others: u32 = work.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
-        let waiting = work.pages_gathered(per_page) + work.reads + others;
-        let cold = allocator.streams().is_cold(cause);
-        u64::from(units.div_ceil(per_page) + waiting) <= allocator.room(lane, cold)
+        let others: u32 = moves.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
+        let waiting = moves.pages_gathered(per_page) + moves.reads + others;
+        let cold = self.streams().is_cold(cause);
+        u64::from(units.div_ceil(per_page) + waiting) <= self.room(lane, cold)
     }
 
     /// Whether routine work of a lane stands still, in the middle of a block: a host that is faster than cleaning takes
     /// what has become free before more does; and cleaning that catches up with it has.
     #[inline]
-    pub(in crate::ftl) fn rests(
-        &self,
-        tables: &Tables,
-        allocator: &Allocator,
-        lane: LaneId,
-        which: usize,
-    ) -> bool {
+    pub(in crate::ftl) fn rests(&self, tables: &Tables, work: &Work, lane: LaneId, which: usize) -> bool {
         which == ROUTINE
-            && !self.is_retiring(&tables.blocks, lane)
-            && (self.pace == Pace::Saturated && (self.emptied || allocator.free(lane) > self.reserve)
-                || self.catches_up && self.has_caught_up(&tables.layout, (allocator, &tables.blocks), lane))
-    }
-
-    /// Whether a block that failed is being emptied in a lane: what is claimed there is for that.
-    pub(in crate::ftl) fn is_retiring(&self, blocks: &Blocks, lane: LaneId) -> bool {
-        self.lanes[lane.index()].jobs[ROUTINE]
-            .as_ref()
-            .is_some_and(|job| blocks.cause(job.block()) == Cause::BadBlock)
-    }
-
-    /// Whether emptied blocks wait for their erase until they are opened.
-    #[inline]
-    pub(crate) fn erases_lazily(&self) -> bool {
-        self.lazy
+            && !work.is_retiring(&tables.blocks, lane)
+            && (work.pace == Pace::Saturated && (work.emptied || self.free(lane) > work.reserve)
+                || work.catches_up && self.has_caught_up((&tables.layout, &tables.blocks), work, lane))
     }
 
     /// Erases that there may be at once of blocks that are open already, with so many operations in all: each lane can
@@ -194,17 +146,18 @@ impl Work {
     pub(in crate::ftl) fn late_erases_at_most(
         &self,
         tables: &Tables,
-        allocator: &Allocator,
+        work: &Work,
         operations: usize,
     ) -> usize {
-        if !self.lazy {
+        if !work.lazy {
             return 0;
         }
-        let each = (allocator.streams().all() as u32 + 4).min(tables.layout.blocks_per_lane);
+        let each = (self.streams().all() as u32 + 4).min(tables.layout.blocks_per_lane);
         let filled = operations / tables.layout.parity.data() as usize;
         ((tables.layout.lanes * each) as usize + filled) * tables.layout.span as usize
     }
 }
+
 impl Space {
     /// Gives up the claim of a lane, unless what waits there for pages needs that block, and it `keeps` it: where data
     /// is sorted it waits for long. Returns whether there was one.
@@ -218,7 +171,7 @@ impl Space {
         if !self.allocator.unclaim(lane) {
             return false;
         }
-        if keeps && !work.has_room(tables, &self.allocator, lane, 0, Cause::ReadReclaim) {
+        if keeps && !self.allocator.has_room(tables, work, lane, 0, Cause::ReadReclaim) {
             self.allocator.claim(lane, true);
             return false;
         }
@@ -236,7 +189,7 @@ impl Space {
         page: Ppn,
         lane: LaneId,
     ) -> Op {
-        self.as_move(work, flash, lane, self.ring.op(tables, kind, cause, page))
+        self.as_move(work, flash, lane, tables.op(kind, cause, page))
     }
 
     /// The read for a lane's moves of the page that holds a unit.
@@ -249,14 +202,14 @@ impl Space {
         (cause, unit): (Cause, Pun),
         lane: LaneId,
     ) -> Op {
-        self.as_move(work, flash, lane, self.ring.read_of(tables, cause, unit))
+        self.as_move(work, flash, lane, tables.read_of(cause, unit))
     }
 
     /// An operation, as one of a lane's moves.
     #[inline(always)]
     fn as_move(&self, work: &Work, flash: &Flash, lane: LaneId, op: Op) -> Op {
         let due = !flash.is_instant() && work.lanes[lane.index()].is_due(op.cause);
-        let critical = due || !flash.is_instant() && work.is_at_reserve(&self.allocator, lane);
+        let critical = due || !flash.is_instant() && self.allocator.is_at_reserve(work, lane);
         let priority = if op.kind.reads() { Priority::Low } else { Priority::Medium };
         Op { tag: lane.0, due, critical, priority, ..op }
     }
@@ -279,8 +232,9 @@ impl Space {
     pub(in crate::ftl) fn erase_of(&self, tables: &Tables, work: &Work, block: BlockId, member: u32) -> Op {
         let lane = tables.layout.lane_of(block);
         let due = work.lanes[lane.index()].is_due(Cause::Cleaning);
-        let critical = due || work.is_at_reserve(&self.allocator, lane);
-        let page_type = if tables.blocks.is_one_bit(block) { self.ring.page_type() } else { 0 };
+        let critical = due || self.allocator.is_at_reserve(work, lane);
+        let page_type =
+            if tables.blocks.is_one_bit(block) { tables.layout.one_bit_type.unwrap_or(0) } else { 0 };
         let (cause, at) = (tables.blocks.cause(block), tables.layout.member(block, member));
         let ppn = Ppn(block.0 * tables.layout.pages_per_block);
         Op { tag: block.0, due, critical, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) }
@@ -303,7 +257,7 @@ impl Space {
             }
             _ => 0,
         };
-        work.has_room(tables, &self.allocator, lane, tables.blocks.live(block) + lost, Cause::Sanitize)
+        self.allocator.has_room(tables, work, lane, tables.blocks.live(block) + lost, Cause::Sanitize)
     }
 
     /// A block that is being filled is filled no further.
@@ -350,7 +304,7 @@ impl Space {
         if live > work.reserve * tables.layout.data_units_per_block() {
             return self.has_room_or_claims(tables, work, lane, live, 0);
         }
-        if !work.fits(tables, &self.allocator, lane, block, Cause::BadBlock) {
+        if !self.allocator.fits(tables, work, lane, block, Cause::BadBlock) {
             return false;
         }
         if live == 0 || may_come && work.lanes[lane.index()].coming > 0 {
@@ -363,7 +317,7 @@ impl Space {
         let next = BlockId(first.0 + next);
         let needed = live.next_multiple_of(per_page) + tables.blocks.live(next);
         self.has_room_or_claims(tables, work, lane, needed, 0)
-            || !work.fits(tables, &self.allocator, lane, next, Cause::Cleaning)
+            || !self.allocator.fits(tables, work, lane, next, Cause::Cleaning)
     }
 
     /// Whether so many units find room, if need be in a free block that is kept from the host for them, or in one with
@@ -376,11 +330,11 @@ impl Space {
         units: u32,
         coming: u32,
     ) -> bool {
-        if work.has_room(tables, &self.allocator, lane, units, Cause::Sanitize) {
+        if self.allocator.has_room(tables, work, lane, units, Cause::Sanitize) {
             return true;
         }
         let is_new = self.allocator.claim(lane, coming > 0);
-        let has_room = work.has_room(tables, &self.allocator, lane, units - coming, Cause::Sanitize);
+        let has_room = self.allocator.has_room(tables, work, lane, units - coming, Cause::Sanitize);
         if !has_room && is_new {
             self.allocator.unclaim(lane);
         }

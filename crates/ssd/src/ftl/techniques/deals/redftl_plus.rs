@@ -339,6 +339,7 @@ mod tests {
     use crate::ftl::tables::layout::Layout;
     use crate::ftl::tables::map::Map;
     use crate::ftl::tables::replicas::Replicas;
+    use crate::ftl::tables::wordlines::Wordlines;
     use crate::nand::Chip;
     use crate::nand::cell::CellModel;
 
@@ -404,6 +405,7 @@ mod tests {
         map.assign(Lpn(8), Pun(first.0 + layout.units_per_page));
         map.assign(Lpn(9), layout.first_unit(BlockId(4)));
         let (blocks, replicas) = (Blocks::new(&layout, (0..12).map(|_| 0)), Replicas::new(&cfg, &layout));
+        let wordlines = Wordlines::default();
         let mut samples = Vec::new();
         for n in 1..=150 {
             // Unit 7 is read once, unit 8 every second time, unit 9 (elsewhere) always.
@@ -418,15 +420,13 @@ mod tests {
                 samples.push((n, policy.levels[7] % SECOND, policy.levels[8] % SECOND));
                 let at = layout.member(BlockId(2), 0);
                 let look = Look {
-                    in_order: false,
                     unwritten: None,
                     live_units: 0,
                     map: &map,
                     layout: &layout,
                     blocks: &blocks,
                     replicas: &replicas,
-                    page_at: &[],
-                    page_types: 3,
+                    wordlines: &wordlines,
                     block: BlockId(2),
                     member: 0,
                     at,
