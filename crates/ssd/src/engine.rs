@@ -468,7 +468,8 @@ impl State {
             // Its place in the pool may be another's after that.
             holders.note_ended(&flash.pool, id, *now);
         }
-        if ftl.moves.media.parts.are_used() && !ftl.moves.media.end_part(flash, id) {
+        let Media { parts, tables, .. } = &mut ftl.moves.media;
+        if parts.are_used() && !parts.end(&tables.layout, flash, id) {
             return false;
         }
         ftl.on_done(flash, id);

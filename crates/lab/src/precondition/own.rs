@@ -3,7 +3,7 @@
 //!
 //! Each pass is cut in [`PIECES`] pieces, which come in a new order: within a piece requests keep theirs. Passes that
 //! are all alike would kill pages in the order in which they were written, and cleaning would come for free. A plain
-//! generator needs no pieces: it draws each pass with another seed, at the same hot places.
+//! generator needs no pieces: it draws each pass with another seed, at the same hot places; a mix draws on and on.
 
 use super::overwriting::Past;
 use super::turnover::Turnover;
@@ -14,7 +14,7 @@ use ssd::rng::Rng;
 use ssd::signals::Hints;
 use ssd::units::SECTOR_BYTES;
 use ssd::{Command, Executor, Lba, OpCode, Pace, Status};
-use workload::{Prepared, Request};
+use workload::{Prepared, Request, Source};
 
 /// Pieces that a pass is cut in (assumed; `docs/default-drive.md` has others beside it).
 pub const PIECES: u32 = 512;
@@ -65,7 +65,7 @@ pub(super) mod reason {
 pub(super) enum Passes {
     /// Kept, to be taken in pieces, with the hints that differ.
     Kept { changes: Vec<Change>, hints: Vec<Hints> },
-    /// Drawn anew for each.
+    /// Drawn anew for each, or on and on.
     Drawn,
 }
 
@@ -78,7 +78,7 @@ impl Own<'_> {
             return Ok(Err(reason::UNKNOWN));
         }
         let limit = self.requests.unwrap_or(u64::MAX);
-        if self.workload.redrawn(1, 0).is_some() {
+        if self.workload.redrawn(1, 0).is_some() || self.workload.endless_writes(1).is_some() {
             return Ok(Ok(Passes::Drawn));
         }
         let mut source = self.workload.open(sectors).map_err(Failure::Workload)?;
@@ -131,6 +131,8 @@ pub(super) struct Ageing<'a, 'b> {
     pub done: &'a mut Preconditioned,
     /// Whether requests are given to the drive as they are, with what they say; otherwise whole units are written.
     says_something: bool,
+    /// What draws on and on, once it has begun.
+    endless: Option<Box<dyn Source>>,
     batch: Vec<u32>,
     written: u64,
     looked_at: u64,
@@ -162,6 +164,7 @@ impl<'a, 'b> Ageing<'a, 'b> {
             filled,
             done,
             says_something,
+            endless: None,
             batch,
             written: 0,
             looked_at: 0,
@@ -308,7 +311,9 @@ impl<'a, 'b> Ageing<'a, 'b> {
     fn drawn(&mut self, number: u64, total: u64) -> Result<(), Failure> {
         let seed = Rng::named(self.seed, &format!("lab/precondition/own/{number}")).next_u64() | 1 << 62;
         let least = u64::from(self.filled) / DRAWN;
-        let Some(drawn) = self.own.workload.redrawn(seed, least) else { return Ok(()) };
+        let Some(drawn) = self.own.workload.redrawn(seed, least) else {
+            return self.go_on(seed, least.max(1), total);
+        };
         let drawn = drawn.map_err(Failure::Workload)?;
         let mut source = drawn.open(self.work.drive.logical_sectors()).map_err(Failure::Workload)?;
         let mut hints = Vec::new();
@@ -320,6 +325,26 @@ impl<'a, 'b> Ageing<'a, 'b> {
             }
             hints.clear();
         }
+        Ok(())
+    }
+
+    /// A pass of what has no end: so many of its writes.
+    fn go_on(&mut self, seed: u64, writes: u64, total: u64) -> Result<(), Failure> {
+        let mut source = match self.endless.take() {
+            Some(source) => source,
+            None => {
+                let Some(drawn) = self.own.workload.endless_writes(seed) else { return Ok(()) };
+                let drawn = drawn.map_err(Failure::Workload)?;
+                drawn.open(self.work.drive.logical_sectors()).map_err(Failure::Workload)?
+            }
+        };
+        for _ in 0..writes {
+            let Some(request) = source.next().map_err(Failure::Workload)? else { break };
+            if let Some(change) = change(&request, &mut Vec::new()) {
+                self.apply(&change, &Hints::default(), total)?;
+            }
+        }
+        self.endless = Some(source);
         Ok(())
     }
 

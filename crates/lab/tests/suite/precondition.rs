@@ -6,8 +6,8 @@ use common::{closed, generator, run, small_drive, try_run};
 use lab::experiment::prepare;
 use lab::precondition::PreconditionError;
 use lab::{
-    AgeSteps, EraseCounts, Failure, Overwrite, Phase, Preconditioned, Preconditioning, RunSpec, SteadyWay,
-    precondition,
+    AgeSteps, EraseCounts, Failure, Overwrite, Past, Phase, Preconditioned, Preconditioning, RunSpec,
+    SteadyWay, precondition,
 };
 use ssd::sections::Superblock;
 use ssd::{Drive, DriveConfig, Lanes, Pace};
@@ -60,6 +60,49 @@ fn the_measurement_goes_on_at_the_amplification_that_preconditioning_reached() {
     assert!((measured / before - 1.0).abs() < 0.03, "before {before}, measured {measured}");
     let causes: f64 = result.write_amplification_by_cause.iter().filter_map(|(_, share)| *share).sum();
     assert!((causes - measured).abs() < 1e-9);
+}
+
+/// However few of its requests are measured, a mix has the past of all that it would write: that of the generator which
+/// writes the same, where its parts are one, and where they are two with a part that only reads.
+#[test]
+fn the_past_of_a_mix_does_not_depend_on_how_many_requests_are_measured() {
+    let config = one_lane(25.0);
+    let amplification = |workload: &workload::Prepared, requests| {
+        let preconditioning = Preconditioning { past: Past::Own, ..steady(100.0) };
+        let spec = RunSpec { preconditioning, requests, executor: ssd::Executor::Functional, ..closed(32) };
+        let result = run(&config, workload, &spec);
+        assert_eq!(result.preconditioning.past, "own");
+        assert_eq!(result.preconditioning.steady, Some(true));
+        result.preconditioning.write_amplification.unwrap()
+    };
+    let mix = |places: &str| {
+        let space_mib = f64::from(Drive::new(&config).unwrap().logical_units()) / 256.0;
+        let part = |share: f64, read: f64| {
+            format!(
+                "{{ share_percent = {share}, read_percent = {read}, space_mib = {space_mib:?}, size_bytes = 4096, \
+                 {places} }}"
+            )
+        };
+        let text = format!("chunk_kib = 0\nparts = [{}, {}]", part(40.0, 100.0), part(60.0, 50.0));
+        workload::Spec::parse(&text).unwrap().prepare().unwrap()
+    };
+    let hot = "places = 'hot_cold', hot_space_percent = 20.0, hot_access_percent = 80.0";
+    let zipf = "places = 'zipf', theta = 0.9";
+    for (places, same) in [
+        ("places = 'uniform'", Some("pattern = 'uniform'")),
+        (hot, None),
+        (zipf, Some("pattern = 'zipf'\nzipf_theta = 0.9\nscatter = false")),
+    ] {
+        let few = amplification(&mix(places), Some(100));
+        let many = amplification(&mix(places), Some(300_000));
+        assert_eq!(few, many, "{places}");
+        if let Some(same) = same {
+            let text = format!("{same}\ncount = 4000\nread_percent = 0\nsize_bytes = 4096");
+            let plain = workload::Spec::parse(&text).unwrap().prepare().unwrap();
+            let plain = amplification(&plain, None);
+            assert!((few / plain - 1.0).abs() < 0.03, "{places}: {few}, a generator's {plain}");
+        }
+    }
 }
 
 #[test]

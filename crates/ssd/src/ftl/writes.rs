@@ -351,7 +351,7 @@ impl Ftl {
         let op = tables.op(OpKind::Program, Cause::Host, found.page);
         let mut op = tables.bound_for(block, op);
         media.erase_if_opened(flash, found);
-        media.do_whole_at_once(flash, &mut op);
+        media.parts.do_at_once(&media.tables.layout, flash, &mut op);
         let class = if media.locks.are_on() { media.locks.manner.class_of(0) } else { 0 };
         let facts = Facts::NONE.with_stream(u64::from(stream.0)).with_class(class.into());
         if media.effects.has_chips() {

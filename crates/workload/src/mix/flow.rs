@@ -106,7 +106,7 @@ impl Flow {
         let stride = smallest.max(part.size_bytes.smallest()) / SECTOR_BYTES;
         let is_skewed = matches!(part.places, Places::HotCold | Places::Zipf);
         let chunk_sectors = if is_skewed { spec.chunk_kib * 2 } else { 0 };
-        let grid = Grid::new(sectors, stride, chunk_sectors, spec.seed);
+        let grid = Grid::new(sectors, stride, chunk_sectors, spec.scattered_by());
         let chooser = match part.places {
             Places::Uniform => Chooser::Uniform,
             Places::HotCold if grid.count < 2 => Chooser::Uniform,

@@ -17,9 +17,11 @@ mod part;
 use crate::error::{Problem, WorkloadError};
 use crate::input::Progress;
 use crate::kind::{Kind, Ready, copies, passes};
+use crate::prepared::Prepared;
 use crate::priorities::PriorityShares;
 use crate::record::{Request, Source};
 use crate::report::SourceReport;
+use crate::spec::Spec;
 use crate::synthetic::arrival::{Clock, generator};
 use crate::synthetic::{Arrival, zipf::Alias};
 use flow::Flow;
@@ -41,6 +43,8 @@ generator! {
         /// Hot data lies in chunks of this size, scattered over the part's space; 0 to leave it in order.
         chunk_kib: u64 = 64, unit "KiB", allowed "0, or a multiple of 4 up to 1048576",
             if |n| n % 4 == 0 && *n <= 1 << 20;
+        /// Seed of where they are scattered, so that mixes with other seeds have the same hot places; 0 for `seed`.
+        scatter_seed: u64 = 0, unit "", allowed "", if |_| true;
         /// Space of all parts together, which are scaled alike; 0 to leave them as they are.
         footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 1048576", if |x| (0.0..=1_048_576.0).contains(x);
         /// The same as a share of the drive, if `footprint_gib` is 0; 0 to leave them as they are.
@@ -112,6 +116,27 @@ impl MixSpec {
         Ok(stretches)
     }
 
+    /// Seed of where hot data lies.
+    fn scattered_by(&self) -> u64 {
+        if self.scatter_seed > 0 { self.scatter_seed } else { self.seed }
+    }
+
+    /// The parts without their reads; none if they write nothing. Reads of a scan stay: they take places that are not
+    /// written then.
+    fn parts_that_write(&self) -> Option<Parts> {
+        let weight = |part: &Part| match part.places {
+            Places::Scan if part.read_percent < 100.0 => part.share_percent,
+            _ => part.share_percent * (1.0 - part.read_percent / 100.0),
+        };
+        let all: f64 = self.parts.0.iter().map(weight).sum();
+        let written = |part: &Part| Part {
+            share_percent: 100.0 * weight(part) / all,
+            read_percent: if part.places == Places::Scan { part.read_percent } else { 0.0 },
+            ..part.clone()
+        };
+        (all > 0.0).then(|| Parts(self.parts.0.iter().map(written).collect()))
+    }
+
     /// The error of a scale at which a part has no room for its longest request.
     fn too_small(&self, part: &Part, sectors: u64, space: u64) -> WorkloadError {
         let needed = |part: &Part| {
@@ -129,6 +154,22 @@ impl MixSpec {
             part.longest() / 2
         );
         WorkloadError::setting("footprint_gib", found, format!("{least:?} or more"))
+    }
+}
+
+impl Prepared {
+    /// Of a mix: its writes without end, drawn with another seed, at the same hot places. Nobody looks at when they
+    /// arrive. `None` for all else, also where it matters what else happens: behind a page cache, or in copies.
+    pub fn endless_writes(&self, seed: u64) -> Option<Result<Prepared, WorkloadError>> {
+        let Spec::Mix(spec) = &self.spec else { return None };
+        if spec.cache().is_some() || spec.copies > 1 {
+            return None;
+        }
+        let parts = spec.parts_that_write()?;
+        let (scatter_seed, arrival) = (spec.scattered_by(), Arrival::Closed);
+        let drawn =
+            MixSpec { seed, scatter_seed, parts, arrival, repeat: 1, count: u64::MAX, ..spec.clone() };
+        Some(Spec::Mix(drawn).prepare())
     }
 }
 

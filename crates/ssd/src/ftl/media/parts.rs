@@ -13,7 +13,7 @@ use crate::ftl::tables::layout::Layout;
 use crate::nand::Outcome;
 use crate::restore::{Verdict, alike, ensure};
 use crate::snapshot::raw;
-use crate::units::Ppn;
+use crate::units::{OpId, Ppn};
 use serde::{Deserialize, Serialize};
 
 /// Of a page: a part has failed.
@@ -44,14 +44,45 @@ impl Parts {
         self.left[page.index()] = parts as u8;
     }
 
+    /// Whether an operation is made of one for each part of its page.
+    #[inline(always)]
+    pub(super) fn take(&self, layout: &Layout, kind: OpKind) -> bool {
+        self.are_used() && (layout.wide > 1 || !kind.reads())
+    }
+
+    /// A part of a page is over. Whether that was the last, which stands for all.
+    #[inline(never)]
+    pub(crate) fn end(&mut self, layout: &Layout, flash: &mut Flash, id: OpId) -> bool {
+        let &Op { kind, ppn, outcome, .. } = flash.pool.get(id);
+        if !matches!(kind, OpKind::Read | OpKind::Program) || !self.take(layout, kind) {
+            return true;
+        }
+        let of_all = self.end_one(ppn, outcome);
+        match of_all {
+            Some(outcome) => flash.pool.get_mut(id).outcome = outcome,
+            None => flash.pool.remove(id),
+        }
+        of_all.is_some()
+    }
+
     /// A part of a page is over. If it was the last: what became of all.
-    pub(super) fn end(&mut self, page: Ppn, outcome: Outcome) -> Option<Outcome> {
+    fn end_one(&mut self, page: Ppn, outcome: Outcome) -> Option<Outcome> {
         let left = &mut self.left[page.index()];
         *left = left.saturating_sub(1) | if outcome == Outcome::Fail { FAILED } else { 0 };
         (*left & !FAILED == 0).then(|| match core::mem::take(left) {
             0 => Outcome::Pass,
             _ => Outcome::Fail,
         })
+    }
+
+    /// Reads or programs all of a page at once, where no time passes.
+    #[inline(always)]
+    pub(in crate::ftl) fn do_at_once(&self, layout: &Layout, flash: &mut Flash, op: &mut Op) {
+        if self.take(layout, op.kind) {
+            (op.outcome, op.attempts) = do_each(layout, flash, *op);
+        } else {
+            flash.do_at_once(op);
+        }
     }
 
     /// Checks that as many are under way as they say, of programs all.
@@ -72,7 +103,7 @@ impl Parts {
 /// Reads or programs each part of a page, where no time passes: what became of all, and the most attempts.
 #[cold]
 #[inline(never)]
-pub(super) fn do_at_once(layout: &Layout, flash: &mut Flash, op: Op) -> (Outcome, u8) {
+fn do_each(layout: &Layout, flash: &mut Flash, op: Op) -> (Outcome, u8) {
     let (mut all, mut attempts) = (Outcome::Pass, 0);
     for at in layout.parts(op.ppn) {
         let mut part = Op { at, ..op };

@@ -1,7 +1,6 @@
 //! Operations are issued, and what becomes of units: one is mapped at a new place, is lost, or its replica takes its
 //! place.
 
-use super::parts;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::Media;
@@ -37,7 +36,7 @@ impl Media {
             if op.kind != OpKind::Read {
                 self.apply_before(flash, op);
             }
-            self.do_whole_at_once(flash, op);
+            self.parts.do_at_once(&self.tables.layout, flash, op);
             self.effects.tell_at_once(&self.tables.layout, op, units);
             if op.kind == OpKind::Read {
                 self.after_read(flash, op);
@@ -69,16 +68,10 @@ impl Media {
         self.issue_whole(flash, op, units)
     }
 
-    /// Whether an operation is made of one for each part of its page.
-    #[inline(always)]
-    fn is_in_parts(&self, kind: OpKind) -> bool {
-        self.parts.are_used() && (self.tables.layout.wide > 1 || !kind.reads())
-    }
-
     /// Issues an operation on all of a page; of several the one that carries its units.
     #[inline(always)]
     pub(in crate::ftl) fn issue_whole(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
-        if self.is_in_parts(op.kind) {
+        if self.parts.take(&self.tables.layout, op.kind) {
             return self.issue_parts(flash, op, units);
         }
         self.issue(flash, op, units)
@@ -102,31 +95,6 @@ impl Media {
             id = self.issue(flash, of_part, if carries { units } else { &[] });
         }
         id
-    }
-
-    /// A part of a page is over. Whether that was the last, which stands for all.
-    #[inline(never)]
-    pub(crate) fn end_part(&mut self, flash: &mut Flash, id: OpId) -> bool {
-        let &Op { kind, ppn, outcome, .. } = flash.pool.get(id);
-        if !matches!(kind, OpKind::Read | OpKind::Program) || !self.is_in_parts(kind) {
-            return true;
-        }
-        let of_all = self.parts.end(ppn, outcome);
-        match of_all {
-            Some(outcome) => flash.pool.get_mut(id).outcome = outcome,
-            None => flash.pool.remove(id),
-        }
-        of_all.is_some()
-    }
-
-    /// Reads or programs all of a page at once, where no time passes.
-    #[inline(always)]
-    pub(in crate::ftl) fn do_whole_at_once(&mut self, flash: &mut Flash, op: &mut Op) {
-        if self.is_in_parts(op.kind) {
-            (op.outcome, op.attempts) = parts::do_at_once(&self.tables.layout, flash, *op);
-        } else {
-            flash.do_at_once(op);
-        }
     }
 
     /// Programs the parity behind a page that was taken, whose program this is, and which was issued or done: `at_once`

@@ -119,7 +119,9 @@ impl Moves {
                 TakenUp::NoBlocks => self.begin_whole(flash, lane, candidate),
             };
         }
-        if want.to == Destination::Moves && !self.has_room_for(lane, candidate, want) {
+        let Media { space, tables, work, .. } = &mut self.media;
+        let pages = want.part.pages(&tables.wordlines);
+        if want.to == Destination::Moves && !space.has_room_for(tables, work, lane, (block, pages)) {
             return Looked::Waits;
         }
         let Media { tables, work, reclaim, .. } = &mut self.media;
@@ -154,22 +156,6 @@ impl Moves {
         Looked::Started
     }
 
-    /// Whether the lane has pages for a part of a block, and besides a block's worth for cleaning, which must be able
-    /// to go on. A free block that the host could have is kept for it.
-    pub(in crate::ftl) fn has_room_for(&mut self, lane: LaneId, candidate: Candidate, want: Want) -> bool {
-        let Media { space, tables, work, .. } = &mut self.media;
-        let (types, per_page) = (tables.wordlines.types(), tables.layout.units_per_page);
-        let pages = match want.part {
-            Part::Wordline(_) => types,
-            _ => tables.order.pages(),
-        };
-        let live = tables.blocks.live(candidate.block);
-        let needed = (pages * per_page).min(live) + tables.layout.data_units_per_block();
-        let has_room = space.has_room_or_claims(tables, work, lane, needed, 0);
-        work.lane_mut(lane).candidates.lacks_room |= !has_room;
-        has_room
-    }
-
     /// Takes up what the policy wants of a block that stays; for the `first` that there is room is known.
     pub(in crate::ftl) fn take_up(
         &mut self,
@@ -202,7 +188,9 @@ impl Moves {
         // What was read meanwhile may have brought wordlines to their limits that were passed before.
         let place = candidate.place(&self.media.tables.layout);
         let asked_again = self.media.work.lane_mut(lane).candidates.listed[place] & NOW != 0;
-        if !first && (asked_again || !self.has_room_for(lane, candidate, want)) {
+        let Media { space, tables, work, .. } = &mut self.media;
+        let part = (candidate.block, want.part.pages(&tables.wordlines));
+        if !first && (asked_again || !space.has_room_for(tables, work, lane, part)) {
             return self.media.reclaim.look_later(&self.media.tables, &mut self.media.work, lane, migration);
         }
         let pages = Pages { member: candidate.member, types, wordline };

@@ -195,6 +195,16 @@ pub enum Part {
     Replicas,
 }
 
+impl Part {
+    /// Pages of it, at most.
+    pub(super) fn pages(self, wordlines: &Wordlines) -> u32 {
+        match self {
+            Part::Wordline(_) => wordlines.types(),
+            _ => wordlines.places(),
+        }
+    }
+}
+
 /// Where a part of a block goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Destination {

@@ -320,6 +320,22 @@ impl Space {
             || !self.allocator.fits(tables, work, lane, next, Cause::Cleaning)
     }
 
+    /// Whether a lane has room for what lives in so many pages of a block, and besides a block's worth for cleaning,
+    /// which must be able to go on. A free block that the host could have is kept for it.
+    pub(in crate::ftl) fn has_room_for(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        lane: LaneId,
+        (block, pages): (BlockId, u32),
+    ) -> bool {
+        let live = tables.blocks.live(block).min(pages * tables.layout.units_per_page);
+        let needed = live + tables.layout.data_units_per_block();
+        let has_room = self.has_room_or_claims(tables, work, lane, needed, 0);
+        work.lane_mut(lane).candidates.lacks_room |= !has_room;
+        has_room
+    }
+
     /// Whether so many units find room, if need be in a free block that is kept from the host for them, or in one with
     /// room for so many of them that is coming.
     pub(in crate::ftl) fn has_room_or_claims(
