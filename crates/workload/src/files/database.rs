@@ -7,8 +7,8 @@
 
 use super::FilesSpec;
 use super::system::{System, Who};
-use crate::page_cache::{PageCache, Rules};
-use crate::record::PAGE_BYTES;
+use crate::base::request::PAGE_BYTES;
+use crate::stack::page_cache::{PageCache, Rules};
 use ssd::signals::Hints;
 
 /// Pages of a batch: 1 MiB of 16-KiB pages.

@@ -8,7 +8,7 @@
 
 use super::out::Out;
 use super::space::Extent;
-use crate::pages::ChunkHasher;
+use crate::base::pages::ChunkHasher;
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 

@@ -4,8 +4,8 @@
 
 use super::FilesSpec;
 use super::space::Extent;
-use crate::error::{Problem, WorkloadError};
-use crate::record::{PAGE_BYTES, PAGE_SECTORS};
+use crate::base::error::{Problem, WorkloadError};
+use crate::base::request::{PAGE_BYTES, PAGE_SECTORS};
 use ssd::rng::mix;
 
 /// Blocks of a group: 128 MiB, what one block of a bitmap counts.

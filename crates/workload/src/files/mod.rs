@@ -1,13 +1,14 @@
 //! Applications that use files: what reaches a drive through a file system and a page cache.
 //!
 //! Processes go through a loop of steps (`steps`: create, append, fsync, …) at so many operations per second. Below
-//! them are a page cache (`page_cache.rs`) and a file system like ext4 (`system.rs`: space, journal, delayed
+//! them are a page cache (`stack/page_cache.rs`) and a file system like ext4 (`system.rs`: space, journal, delayed
 //! allocation, discard). Requests carry the file, its security class, the process and the step as hints; journal and
 //! metadata have their own. Every number is a setting; what has no source is assumed.
 //!
 //! **Time** is that of the operations, not of the drive: all requests that an operation leads to arrive at its time, in
 //! their order, and an operation does not wait for the drive.
 
+pub mod capture;
 mod captured;
 mod database;
 mod journal;
@@ -23,15 +24,15 @@ mod trim;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{Problem, WorkloadError};
-use crate::input::Progress;
-use crate::kind::{Kind, Ready};
-use crate::map_hints::MapHints;
-use crate::page_cache::Rules;
-use crate::record::{PAGE_BYTES, PAGE_SECTORS, Source};
-use crate::settings::settings;
-use crate::synthetic::Arrival;
-use crate::synthetic::arrival::Bursts;
+use crate::base::error::{Problem, WorkloadError};
+use crate::base::input::bytes::Progress;
+use crate::base::request::{PAGE_BYTES, PAGE_SECTORS, Source};
+use crate::base::settings::settings;
+use crate::generate::synthetic::Arrival;
+use crate::generate::synthetic::arrival::Bursts;
+use crate::stack::kind::{Kind, Ready};
+use crate::stack::map_hints::MapHints;
+use crate::stack::page_cache::Rules;
 use load::Load;
 
 pub use captured::CaptureSpec;

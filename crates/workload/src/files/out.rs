@@ -1,7 +1,7 @@
 //! The requests that file operations lead to, in the order in which the drive gets them.
 
 use super::space::Extent;
-use crate::record::{PAGE_SECTORS, Request};
+use crate::base::request::{PAGE_SECTORS, Request};
 use ssd::signals::{Hints, OpCode};
 use std::collections::VecDeque;
 

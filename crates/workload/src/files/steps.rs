@@ -1,8 +1,8 @@
 //! What a process does, over and over: steps on files, as a list of words.
 
-use crate::error::WorkloadError;
-use crate::near::near;
-use crate::settings::{Value, found, quoted};
+use crate::base::error::WorkloadError;
+use crate::base::near::near;
+use crate::base::settings::{Value, found, quoted};
 use toml::de::DeValue;
 
 macro_rules! words {

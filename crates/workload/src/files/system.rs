@@ -10,8 +10,8 @@ use super::layout::{GROUP_BLOCKS, Layout};
 use super::out::{DOUBLEWRITE, FIRST, Out};
 use super::space::{Extent, Space};
 use super::trim::{Freed, trim_free};
-use crate::page_cache::PageCache;
-use crate::record::{FilesAtStart, Held, PAGE_BYTES, PAGE_SECTORS};
+use crate::base::request::{FilesAtStart, Held, PAGE_BYTES, PAGE_SECTORS};
+use crate::stack::page_cache::PageCache;
 use ssd::signals::{Hints, OpCode};
 
 /// Who does something to a file: the process, and the number of its operation.

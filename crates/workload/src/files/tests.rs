@@ -3,8 +3,8 @@
 use super::load::Load;
 use super::out::{FIRST, JOURNAL, METADATA};
 use super::*;
-use crate::record::Request;
-use crate::spec::Spec;
+use crate::base::request::Request;
+use crate::spec::kinds::Spec;
 use ssd::signals::OpCode;
 use std::collections::BTreeSet;
 
@@ -297,7 +297,7 @@ fn files_over_the_drive_and_loops_without_requests_are_errors() {
 #[test]
 fn the_files_of_the_start_are_told() {
     let mut load = load(&format!("{SERVER}\nalign_kib = 16\nsecure_percent = 50"));
-    let told = crate::record::Source::files_at_start(&load);
+    let told = crate::base::request::Source::files_at_start(&load);
     let mut owners_told = vec![0; 1 << 14];
     for held in &told.held {
         assert!(held.hints.file >= told.first && held.sectors > 0, "{held:?}");
@@ -325,7 +325,7 @@ fn the_files_of_the_start_are_told() {
 #[test]
 fn untouched_files_lie_there_and_are_left_alone() {
     let mut load = load(&format!("{MAIL}\nfill_percent = 30\nuntouched_percent = 50\nuntouched_mib = 1"));
-    let held = crate::record::Source::files_at_start(&load).held;
+    let held = crate::base::request::Source::files_at_start(&load).held;
     let mut sizes = std::collections::BTreeMap::new();
     held.iter().for_each(|held| *sizes.entry(held.hints.file).or_insert(0) += held.sectors);
     let untouched: Vec<u32> =

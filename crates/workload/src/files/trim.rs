@@ -3,7 +3,7 @@
 
 use super::out::Out;
 use super::space::{Extent, Space};
-use crate::settings::choice;
+use crate::base::settings::choice;
 use ssd::signals::{Hints, OpCode};
 
 choice! {

@@ -2,8 +2,8 @@
 
 use super::jobs::JobFile;
 use super::settings::{Job, Work};
-use crate::driven::Demand;
-use crate::prepared::Prepared;
+use crate::base::driven::Demand;
+use crate::spec::prepared::Prepared;
 
 /// Place of writes among the directions.
 const WRITES: usize = 1;
@@ -83,7 +83,7 @@ fn demand(job: &Job) -> Option<Demand> {
 mod tests {
     use super::*;
     use crate::fio::FioSpec;
-    use crate::kind::{Kind, Ready};
+    use crate::stack::kind::{Kind, Ready};
 
     fn demands(text: &str) -> Vec<Vec<Demand>> {
         ready(text).demands().unwrap()

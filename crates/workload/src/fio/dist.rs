@@ -1,7 +1,7 @@
 //! Random places that are not all alike: by rank (Zipf, Pareto, normal) and by zone.
 
 use super::settings::Distribution;
-use crate::synthetic::zipf::{Alias, below, harmonic};
+use crate::generate::synthetic::zipf::{Alias, below, harmonic};
 use ssd::rng::Rng;
 
 /// fio's multiplier for the hash that spreads ranks, found in the order of its most frequent blocks.
@@ -75,7 +75,7 @@ impl Chooser {
                 let mut end = 0u64;
                 let edges = zones.iter().map(|(share, bytes)| {
                     end = end.saturating_add(*bytes);
-                    (*share, end / crate::record::SECTOR_BYTES / block)
+                    (*share, end / crate::base::request::SECTOR_BYTES / block)
                 });
                 Chooser::zoned(edges.collect(), blocks)?
             }

@@ -1,6 +1,6 @@
 //! Requests of a lane that are in flight, each told apart from the others.
 
-use crate::record::Request;
+use crate::base::request::Request;
 use std::collections::BTreeMap;
 
 /// A request in flight.

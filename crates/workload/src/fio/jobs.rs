@@ -5,11 +5,11 @@ use super::options::{Class, JobOption, unknown};
 use super::parse::{Line, Machine, Place, Section, UNQUOTED, World, Wrong, sections};
 use super::settings::{Distribution, Job, Size, Step, Way, Work};
 use super::value::{Kilo, Value};
-use crate::error::WorkloadError;
+use crate::base::error::WorkloadError;
 
-use crate::remark::{Kind, Remark};
-use crate::shape::{DRIVES_MAX, SIZE_BYTES_MAX};
-use crate::split::names_of;
+use crate::base::remark::{Kind, Remark};
+use crate::base::shape::{DRIVES_MAX, SIZE_BYTES_MAX};
+use crate::stack::split::names_of;
 use ssd::rng::mix;
 use std::fs::File;
 use std::io::Read;

@@ -5,8 +5,8 @@ use super::names::{is_device, names};
 use super::parse::Wrong;
 use super::settings::{Job, Size};
 use super::value::Amount;
-use crate::error::WorkloadError;
-use crate::record::{SECTOR_BYTES, SECTORS_MAX};
+use crate::base::error::WorkloadError;
+use crate::base::request::{SECTOR_BYTES, SECTORS_MAX};
 use std::collections::BTreeMap;
 
 /// Files begin at multiples of it, as in a file system of 4-KiB blocks [A].

@@ -118,7 +118,7 @@ impl Map {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synthetic::zipf::below;
+    use crate::generate::synthetic::zipf::below;
     use ssd::rng::Rng;
     use std::collections::BTreeSet;
 

@@ -176,7 +176,7 @@ pub(super) fn refusal(text: Option<&str>, allowed: &str) -> Wrong {
 
 /// Whole sectors.
 pub(super) fn sectors(size: u64) -> Result<u64, Wrong> {
-    if !size.is_multiple_of(crate::record::SECTOR_BYTES) {
+    if !size.is_multiple_of(crate::base::request::SECTOR_BYTES) {
         return Err(Wrong::new(format!("found {size} bytes"), "multiples of 512 bytes"));
     }
     Ok(size)

@@ -6,8 +6,8 @@ use super::map::Map;
 use super::parse::Wrong;
 use super::read_back::ReadBack;
 use super::settings::{Checks, Job};
-use crate::error::WorkloadError;
-use crate::record::SECTOR_BYTES;
+use crate::base::error::WorkloadError;
+use crate::base::request::SECTOR_BYTES;
 
 /// Memory that all random maps together may take: of four tebibytes in blocks of 4 KiB.
 const MAP_BYTES_MAX: u64 = 1 << 30;

@@ -1,8 +1,8 @@
 //! The text of a job file: sections, `include`, `${VARIABLE}`, comments. What the options mean is not known here.
 
-use crate::error::{Problem, WorkloadError};
-use crate::near::near;
-use crate::whole;
+use crate::base::error::{Problem, WorkloadError};
+use crate::base::input::whole;
+use crate::base::near::near;
 use ssd::config::shown;
 use std::ffi::OsString;
 use std::fmt;
@@ -162,7 +162,7 @@ impl Reader<'_> {
         for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             let place = Place { file: Arc::clone(&name), line: number + 1, is_included: from.is_some() };
             let line = std::str::from_utf8(line).map_err(|_| {
-                Wrong::new(place.quoted(crate::error::printable(line)), "text in UTF-8").at(&place, "")
+                Wrong::new(place.quoted(crate::base::error::printable(line)), "text in UTF-8").at(&place, "")
             })?;
             self.line(line, &place)?;
         }

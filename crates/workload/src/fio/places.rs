@@ -3,7 +3,7 @@
 use super::lane::{File, Lane};
 use super::layout::Span;
 use super::settings::Step;
-use crate::record::SECTOR_BYTES;
+use crate::base::request::SECTOR_BYTES;
 
 impl Lane {
     /// Where in the file the next request of a direction lies, and how long it is; sectors. `None` at its end.

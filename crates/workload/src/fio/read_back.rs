@@ -6,7 +6,7 @@
 //! the later one.
 
 use super::settings::{Checks, Job};
-use crate::record::{Request, SECTOR_BYTES};
+use crate::base::request::{Request, SECTOR_BYTES};
 use ssd::signals::{Hints, OpCode};
 use std::collections::{BTreeMap, VecDeque};
 

@@ -8,10 +8,10 @@ use super::parse::Wrong;
 use super::rate::Rate;
 use super::steady::Steady;
 use super::watch::Reason;
-use crate::driven::{Driven, LaneTimes, Poll};
-use crate::error::WorkloadError;
-use crate::remark::Remark;
-use crate::report::SourceReport;
+use crate::base::driven::{Driven, LaneTimes, Poll};
+use crate::base::error::WorkloadError;
+use crate::base::remark::Remark;
+use crate::base::report::SourceReport;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 

@@ -2,7 +2,7 @@
 
 use super::parse::Place;
 use super::value::{Amount, DIRECTIONS};
-use crate::record::SECTOR_BYTES;
+use crate::base::request::SECTOR_BYTES;
 
 /// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

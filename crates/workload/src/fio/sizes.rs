@@ -1,8 +1,8 @@
 //! Sizes of requests: one for all, a range, or several with their shares.
 
 use super::settings::Size;
-use crate::record::SECTOR_BYTES;
-use crate::synthetic::zipf::{Alias, below};
+use crate::base::request::SECTOR_BYTES;
+use crate::generate::synthetic::zipf::{Alias, below};
 use ssd::rng::Rng;
 
 /// Sizes are drawn again so often until one fits into what is left of a file; then the smallest is taken.

@@ -1,17 +1,17 @@
 //! A job file as a workload.
 
 use super::jobs::JobFile;
-use crate::driven::{Demand, Driven, Played};
-use crate::error::WorkloadError;
-use crate::input::Progress;
-use crate::kind::{Kind, Ready, name_of, path_in};
-use crate::record::Source;
-use crate::remark::Remark;
-use crate::report::SourceReport;
-use crate::settings::settings;
-use crate::shape::{DRIVES_MAX, Drives};
-use crate::split::Split;
-use crate::stripe::Stripe;
+use crate::base::driven::{Demand, Driven, Played};
+use crate::base::error::WorkloadError;
+use crate::base::input::bytes::Progress;
+use crate::base::remark::Remark;
+use crate::base::report::SourceReport;
+use crate::base::request::Source;
+use crate::base::settings::settings;
+use crate::base::shape::{DRIVES_MAX, Drives};
+use crate::stack::kind::{Kind, Ready, name_of, path_in};
+use crate::stack::split::Split;
+use crate::stack::stripe::Stripe;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 //! latency that is to be kept. After fio 3.33 (`check_min_rate` of backend.c, `lat_target_*` of io_u.c).
 
 use super::settings::{DIRECTION_NAMES, Job, LatencyTarget, Limits};
-use crate::remark::Remark;
+use crate::base::remark::Remark;
 
 /// What follows from a request that completed.
 #[derive(Clone, Copy, Debug, PartialEq)]

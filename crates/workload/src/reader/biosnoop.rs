@@ -5,8 +5,8 @@ use super::fields::{Bad, Fields, Number, TimeScale, Units};
 use super::layout::Word;
 use super::names::Names;
 use super::{Column, Format, Known, Order, Raw, ReadOptions, Row};
-use crate::error::BadReason;
-use crate::record::SECTOR_BYTES;
+use crate::base::error::BadReason;
+use crate::base::request::SECTOR_BYTES;
 use ssd::signals::{Hints, OpCode};
 
 /// What stands in a column behind the process's name.
@@ -149,7 +149,7 @@ impl Format for Biosnoop {
     }
 
     fn known(&self) -> Known<'_> {
-        Known { devices: self.disks.first(crate::report::NAMES_SHOWN), ..Known::default() }
+        Known { devices: self.disks.first(crate::base::report::NAMES_SHOWN), ..Known::default() }
     }
 }
 

@@ -5,7 +5,7 @@ use super::fields::{Bad, Fields, Number, TimeScale, Units};
 use super::layout::{Layout, Use, Used, Word};
 use super::names::Names;
 use super::{Column, Format, Known, ReadOptions, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 
 /// Columns of the CSV that are used.
 const USED: &[Used] = &[

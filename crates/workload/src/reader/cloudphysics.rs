@@ -3,8 +3,8 @@
 use super::fields::{Bad, TimeScale, Units};
 use super::layout::{Layout, Use, Used, Word};
 use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::error::BadReason;
-use crate::record::SECTOR_BYTES;
+use crate::base::error::BadReason;
+use crate::base::request::SECTOR_BYTES;
 use ssd::signals::OpCode;
 
 /// Columns that are used.

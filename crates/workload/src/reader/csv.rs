@@ -10,7 +10,7 @@ use super::names::Names;
 use super::pace::guess_of_decimals;
 use super::volumes::Volumes;
 use super::{AddressUnit, Column, Format, Header, Known, OpenUnits, Order, Raw, ReadOptions, Row, TimeUnit};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// Words of operations that need not be told, in lower case.
@@ -247,7 +247,7 @@ impl Format for Csv {
     }
 
     fn known(&self) -> Known<'_> {
-        Known { files: Some(&self.files), devices: self.devices.first(crate::report::NAMES_SHOWN) }
+        Known { files: Some(&self.files), devices: self.devices.first(crate::base::report::NAMES_SHOWN) }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::fields::Fields;
 use super::{Format, ReadOptions, Row};
-use crate::lines::{Cut, LINE_BYTES_MAX};
-use crate::report::Detected;
+use crate::base::input::lines::{Cut, LINE_BYTES_MAX};
+use crate::base::report::Detected;
 
 /// How well the first lines fit a format.
 pub(crate) type Fit = Detected;

@@ -3,7 +3,7 @@
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::volumes::Volumes;
 use super::{Column, Format, Order, Raw, ReadOptions, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::OpCode;
 
 /// Reads lines such as `0 0.047339 0.00019073 0 Read 1320146 8` (with tabs).

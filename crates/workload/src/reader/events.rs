@@ -5,7 +5,7 @@ use super::fields::{Bad, Fields, Range};
 use super::layout::Word;
 use super::names::{DeviceNumbers, Names};
 use super::{Event, Raw, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// Letters of events, and what to call a line of each that is not taken for a request.

@@ -1,8 +1,8 @@
 //! The columns of one line, taken from left to right: a byte splitter without allocation or floating point.
 
 use super::{AddressUnit, TimeUnit};
-use crate::error::BadReason;
-use crate::record::{SECTOR_BYTES, SECTORS_MAX};
+use crate::base::error::BadReason;
+use crate::base::request::{SECTOR_BYTES, SECTORS_MAX};
 use ssd::signals::OpCode;
 
 /// What is wrong with a line, and where in it.

@@ -1,10 +1,10 @@
 //! The files of one trace: one, or several binary ones that a recorder wrote side by side, merged by time in constant
 //! memory.
 
-use crate::error::{Problem, WorkloadError};
-use crate::input::{Input, Progress};
-use crate::lines::{Cut, Line, Lines, Records};
-use crate::remark::Remark;
+use crate::base::error::{Problem, WorkloadError};
+use crate::base::input::bytes::{Input, Progress};
+use crate::base::input::lines::{Cut, Line, Lines, Records};
+use crate::base::remark::Remark;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs;

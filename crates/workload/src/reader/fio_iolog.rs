@@ -3,7 +3,7 @@
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::names::Names;
 use super::{Column, Format, Known, Raw, ReadOptions, Row, TimeUnit};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 const ACTIONS: &str = "read, write, trim, sync, datasync, wait, add, open or close";
@@ -130,7 +130,7 @@ impl Format for FioIolog {
     }
 
     fn known(&self) -> Known<'_> {
-        Known { files: Some(&self.files), devices: self.files.first(crate::report::NAMES_SHOWN) }
+        Known { files: Some(&self.files), devices: self.files.first(crate::base::report::NAMES_SHOWN) }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::names::{DeviceNumbers, Names};
 use super::{Column, Format, Known, Raw, ReadOptions, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::Hints;
 
 /// Reads lines such as `89966527950584 4253 nfsd 508516672 8 W 6 0 88b93b628d84082186026d9da044f173`.

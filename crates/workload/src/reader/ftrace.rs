@@ -5,7 +5,7 @@ use super::fields::{Bad, Fields, TimeScale, Units};
 use super::layout::Word;
 use super::names::Names;
 use super::{Column, Format, Known, ReadOptions, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use memchr::memchr_iter;
 
 /// Events of `include/trace/events/block.h`, and the letters that blktrace has for them.

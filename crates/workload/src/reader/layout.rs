@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::fields::{Bad, Fields, Number, TimeScale};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 
 /// What a column is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,12 +47,12 @@ mod stream;
 mod volumes;
 mod window;
 
-use crate::error::{Problem, WorkloadError, printable};
-use crate::input::{Input, Progress};
-use crate::lines::Cut;
-use crate::near::near;
-use crate::record::{Request, Source};
-use crate::report::SourceReport;
+use crate::base::error::{Problem, WorkloadError, printable};
+use crate::base::input::bytes::{Input, Progress};
+use crate::base::input::lines::Cut;
+use crate::base::near::near;
+use crate::base::report::SourceReport;
+use crate::base::request::{Request, Source};
 pub use columns::{Columns, CsvColumn, CsvUse, Place, Separator};
 use detect::Fit;
 use fields::{Bad, Range, TimeScale, Units};

@@ -3,7 +3,7 @@
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::names::Few;
 use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::OpCode;
 
 /// Reads lines such as `128166372003061629,hm,0,Read,383496192,32768,413`.

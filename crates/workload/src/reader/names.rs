@@ -1,6 +1,6 @@
 //! Names in a trace (processes, files, volumes) as numbers, in order of their first appearance.
 
-use crate::pages::ChunkHasher;
+use crate::base::pages::ChunkHasher;
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

@@ -1,7 +1,7 @@
 //! How a trace is to be read: units, and what to do about input that is not as it should be.
 
 use super::columns::{Columns, Separator};
-use crate::settings::choice;
+use crate::base::settings::choice;
 
 choice! {
     /// Unit of a trace's time column.

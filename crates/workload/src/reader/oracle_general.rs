@@ -3,9 +3,9 @@
 use super::binary::Endian::Little;
 use super::fields::{Bad, Number, TimeScale, Units};
 use super::{Column, Format, Order, Raw, ReadOptions, Row, TimeUnit};
-use crate::error::BadReason;
-use crate::lines::{Cut, Records};
-use crate::record::SECTOR_BYTES;
+use crate::base::error::BadReason;
+use crate::base::input::lines::{Cut, Records};
+use crate::base::request::SECTOR_BYTES;
 use ssd::signals::OpCode;
 
 const RECORD_BYTES: usize = 24;

@@ -16,11 +16,11 @@
 
 use super::fields::{TimeScale, Units};
 use super::{AddressUnit, Format, OpenUnits, Raw, Row, TimeUnit};
-use crate::error::{Problem, WorkloadError};
-use crate::footprint::Footprint;
-use crate::pages::PageSet;
-use crate::record::{PAGE_BYTES, SECTOR_BYTES};
-use crate::report::{Assumed, Pace};
+use crate::base::error::{Problem, WorkloadError};
+use crate::base::footprint::Footprint;
+use crate::base::pages::PageSet;
+use crate::base::report::{Assumed, Pace};
+use crate::base::request::{PAGE_BYTES, SECTOR_BYTES};
 use std::ops::Range;
 
 /// Units that whole numbers may have, the finest first.

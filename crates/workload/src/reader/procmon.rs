@@ -3,7 +3,7 @@
 use super::fields::{Bad, Fields, Number, TimeScale, Units};
 use super::names::Names;
 use super::{Column, Format, Known, Order, Raw, ReadOptions, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// What a column is used for.
@@ -149,7 +149,7 @@ impl Format for Procmon {
     }
 
     fn known(&self) -> Known<'_> {
-        Known { files: Some(&self.files), devices: self.files.first(crate::report::NAMES_SHOWN) }
+        Known { files: Some(&self.files), devices: self.files.first(crate::base::report::NAMES_SHOWN) }
     }
 }
 

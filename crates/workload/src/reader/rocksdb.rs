@@ -3,7 +3,7 @@
 use super::fields::{Bad, TimeScale, Units};
 use super::layout::{Layout, Use, Used};
 use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// Columns that are used.

@@ -3,7 +3,7 @@
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::volumes::Volumes;
 use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::record::SECTOR_BYTES;
+use crate::base::request::SECTOR_BYTES;
 
 /// Reads lines such as `0,20941264,8192,W,0.551706`.
 pub(crate) struct Spc {

@@ -6,12 +6,12 @@ use super::files::Files;
 use super::pace;
 use super::window::Window;
 use super::{Format, Known, OnBadLine, OnTimeStepBack, Order, Raw, ReadOptions, Record, Records, Row};
-use crate::error::{BadReason, Problem, WorkloadError, printable};
-use crate::input::Progress;
-use crate::lines::{Cut, LINE_ALLOWED, Line, is_blank};
-use crate::record::Request;
-use crate::remark::Remark;
-use crate::report::{NAMES_SHOWN, SourceReport};
+use crate::base::error::{BadReason, Problem, WorkloadError, printable};
+use crate::base::input::bytes::Progress;
+use crate::base::input::lines::{Cut, LINE_ALLOWED, Line, is_blank};
+use crate::base::remark::Remark;
+use crate::base::report::{NAMES_SHOWN, SourceReport};
+use crate::base::request::Request;
 use ssd::signals::OpCode;
 
 /// Longest time from the first request to the last: 2^62 ns (146 years), so that sums stay in range.

@@ -4,7 +4,7 @@ use super::fields::{Bad, TimeScale, Units};
 use super::layout::{Layout, Use, Used};
 use super::volumes::Volumes;
 use super::{Column, Format, Order, Raw, ReadOptions, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::OpCode;
 
 /// Columns that are used.

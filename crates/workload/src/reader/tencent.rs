@@ -3,7 +3,7 @@
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::volumes::Volumes;
 use super::{Column, Format, Order, Raw, ReadOptions, Row, TimeUnit};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::OpCode;
 
 /// Reads lines such as `1538323199,13896880,128,0,1063`.

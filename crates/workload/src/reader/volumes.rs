@@ -2,8 +2,8 @@
 
 use super::ReadOptions;
 use super::fields::{Bad, Number};
-use crate::error::BadReason;
-use crate::report::NAMES_SHOWN;
+use crate::base::error::BadReason;
+use crate::base::report::NAMES_SHOWN;
 use std::collections::BTreeMap;
 
 /// The largest number that devices are told apart by.

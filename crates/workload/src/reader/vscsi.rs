@@ -4,9 +4,9 @@ use super::binary::Endian::Little;
 use super::cloudphysics::{OTHER_COMMANDS, of_opcode};
 use super::fields::{Bad, Number, TimeScale, Units};
 use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::error::BadReason;
-use crate::lines::{Cut, LINE_BYTES_MAX, Records};
-use crate::record::SECTOR_BYTES;
+use crate::base::error::BadReason;
+use crate::base::input::lines::{Cut, LINE_BYTES_MAX, Records};
+use crate::base::request::SECTOR_BYTES;
 use ssd::signals::OpCode;
 
 /// Where the fields of a version's records are, and how long those are, in bytes.

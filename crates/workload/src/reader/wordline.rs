@@ -1,11 +1,12 @@
 //! Wordline's own format: CSV whose first line names version and columns, with all that a request can carry.
 //!
-//! Written by [`crate::convert`]. Times count from the beginning of the workload, so that a first request that does
-//! not arrive at once stays where it is. Columns at the end of a line that are 0 are left out: most lines have four.
+//! Written by [`crate::trace::convert`]. Times count from the beginning of the workload, so that a first request that
+//! does not arrive at once stays where it is. Columns at the end of a line that are 0 are left out: most lines have
+//! four.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
 use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// How the first line begins: name and version.

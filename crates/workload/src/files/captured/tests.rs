@@ -1,10 +1,10 @@
 //! Captures as workloads, by hand and at random.
 
 use super::{CaptureSpec, Course, Looked};
-use crate::capture::{Capture, CapturedFile, Event, Manner, Module, Op, Process, Stack, fold};
+use crate::base::request::Request;
+use crate::files::capture::{Capture, CapturedFile, Event, Manner, Module, Op, Process, Stack, fold};
 use crate::files::out::{FIRST, JOURNAL};
-use crate::kind::Ready;
-use crate::record::Request;
+use crate::stack::kind::Ready;
 use ssd::rng::Rng;
 use ssd::signals::OpCode;
 use std::collections::HashSet;

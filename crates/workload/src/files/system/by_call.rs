@@ -1,8 +1,8 @@
 //! What calls of programs ask of the file system beyond the steps of generated loads: any place, any length.
 
 use super::{File, System, Who, key};
+use crate::base::request::PAGE_BYTES;
 use crate::files::space::Extent;
-use crate::record::PAGE_BYTES;
 
 impl System {
     /// So many slots for files at least.

@@ -1,8 +1,8 @@
 //! Jobs whose requests in flight decide what comes next: batches, overlaps, limits, targets, reads among writes.
 
 use super::*;
-use crate::driven::{Driven, Poll};
-use crate::record::Request;
+use crate::base::driven::{Driven, Poll};
+use crate::base::request::Request;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

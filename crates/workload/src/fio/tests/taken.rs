@@ -1,7 +1,7 @@
 //! What fio 3.33 takes, and jobs that end or wait for each other.
 
 use super::*;
-use crate::record::Request;
+use crate::base::request::Request;
 
 /// The requests of all jobs, with the lane of each, without a drive.
 fn requests(text: &str) -> Vec<(u32, Request)> {

@@ -7,7 +7,7 @@ mod described;
 mod units;
 
 use super::*;
-use crate::error::BadReason;
+use crate::base::error::BadReason;
 use OpCode::{Flush, Read, Trim, Write};
 use std::borrow::Borrow;
 
