@@ -38,17 +38,20 @@ mod stack;
 mod trace;
 
 pub use base::driven::{Demand, Driven, LaneTimes, Played, Poll};
-pub use base::error::{BadReason, Problem, WorkloadError};
+pub use base::error::{Problem, WorkloadError};
+pub use base::findings::{Assumed, BadReason, LeftOut, Pace};
 pub use base::footprint::{Footprint, footprint};
 pub use base::input::bytes::Progress;
-pub use base::input::lines::{LINE_BYTES_MAX, TextLines};
+pub use base::input::lines::LINE_BYTES_MAX;
 pub use base::input::spool::{STANDARD_INPUT, keep_standard_input};
+pub use base::input::text::TextLines;
 pub use base::input::whole;
 pub use base::remark::Remark;
-pub use base::report::{Assumed, Detected, Pace, Skipped, SourceReport};
-pub use base::request::{FilesAtStart, Held, MemberNames, PAGE_BYTES, Request, SECTOR_BYTES, Source};
+pub use base::report::{Detected, Skipped, SourceReport};
+pub use base::request::{FilesAtStart, Held, MemberNames, PAGE_BYTES, Record, Request, SECTOR_BYTES, Source};
 pub use base::settings::Key;
 pub use base::shape::{Alignment, Devices, Drives, Sizes, SpeedUp};
+pub use base::units::{AddressUnit, TimeUnit};
 pub use files::{CaptureSpec, FilesSpec, capture};
 pub use fio::{FioSpec, JobFile};
 pub use generate::mix::{Mix, MixSpec, Part};
@@ -56,8 +59,7 @@ pub use generate::synthetic::scatter::Scatter;
 pub use generate::synthetic::{Arrival, Generator, Pattern, SyntheticSpec};
 pub use generate::{histogram, mix, synthetic};
 pub use reader::{
-    AddressUnit, Columns, Event, FormatInfo, Header, OnBadLine, OnTimeStepBack, ReadOptions, Record,
-    Separator, TimeUnit, formats,
+    Columns, Event, FormatInfo, Header, OnBadLine, OnTimeStepBack, ReadOptions, Separator, formats,
 };
 pub use spec::prepared::Prepared;
 pub use spec::recorded::Recorded;
@@ -70,5 +72,5 @@ pub use stack::read_buffer::{ReadBuffer, read_hit_percent};
 pub use stack::split::Split;
 pub use stack::stripe::Stripe;
 pub use trace::address::AddressPolicy;
-pub use trace::select::{LeftOut, Operations};
+pub use trace::select::Operations;
 pub use trace::{address, analysis, convert};

@@ -1,8 +1,7 @@
 //! What can be wrong with a workload, told with the place, what was found there and what is allowed.
 
-use crate::base::report::{Assumed, grouped};
-use crate::reader::{AddressUnit, TimeUnit};
-use crate::trace::select::LeftOut;
+use crate::base::findings::{Assumed, BadReason, LeftOut, grouped};
+use crate::base::units::{AddressUnit, TimeUnit};
 use ssd::config::{escaped, shown, shown_up_to};
 use std::borrow::Cow;
 use std::fmt;
@@ -362,54 +361,6 @@ fn size_text(sectors: u64) -> String {
     let size = format!("{size:.2}");
     let size = size.trim_end_matches('0').trim_end_matches('.');
     format!("{sectors} sectors ({size} {})", UNITS[unit])
-}
-
-macro_rules! bad_reasons {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $text:literal;)*) => {
-        /// Why a line of a trace cannot be used.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum BadReason { $($(#[$doc])* $variant,)* }
-
-        impl BadReason {
-            /// All reasons.
-            pub const ALL: &'static [BadReason] = &[$(BadReason::$variant),*];
-
-            /// Name in result files.
-            pub fn name(self) -> &'static str {
-                match self { $(BadReason::$variant => $name),* }
-            }
-
-            /// What to tell a person.
-            pub fn text(self) -> &'static str {
-                match self { $(BadReason::$variant => $text),* }
-            }
-        }
-    };
-}
-
-bad_reasons! {
-    /// The line has too few columns.
-    MissingColumn = "missing_column", "missing";
-    /// A number is expected and something else is there.
-    NotANumber = "not_a_number", "not a number";
-    /// A number is below zero.
-    Negative = "negative", "negative";
-    /// A number is larger than can be.
-    TooLarge = "too_large", "too large";
-    /// The operation is none that the format has.
-    UnknownOperation = "unknown_operation", "unknown operation";
-    /// The line is longer than [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX).
-    LineTooLong = "line_too_long", "line too long";
-    /// The last line has no line end and cannot be understood: the file was cut.
-    CutAtEnd = "cut_at_end", "the file ends in the middle of it";
-    /// A time lies before the one of the line above, and `on_time_step_back` is `error`.
-    TimeStepBack = "time_step_back", "time goes backwards";
-    /// There is nothing but zeros where lines should be: what was written there is lost.
-    ZeroBytes = "zero_bytes", "nothing but zero bytes, as where a file was cut";
-    /// Where a record of a binary trace should begin there is something else.
-    NotARecord = "not_a_record", "no record begins here";
-    /// The line that names the columns is missing or lacks one.
-    BadHeader = "bad_header", "column missing in the header";
 }
 
 /// The first bytes of something found in a file, made printable.

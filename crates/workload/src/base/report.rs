@@ -1,9 +1,8 @@
 //! What happened while a workload was read: nothing is dropped or changed in silence.
 
-use crate::base::error::BadReason;
+use crate::base::findings::{Assumed, BadReason, LeftOut, Pace, grouped};
 use crate::base::remark::{Kind, Remark};
-use crate::reader::{AddressUnit, OTHERS, TimeUnit};
-use crate::trace::select::LeftOut;
+use crate::base::units::TimeUnit;
 
 /// Line numbers kept for each reason of skipping.
 pub const LINES_SHOWN: usize = 5;
@@ -18,6 +17,9 @@ pub struct Skipped {
     /// Numbers of the first of them (at most five).
     pub first_lines: Vec<u64>,
 }
+
+/// What devices are called together that nobody asked for.
+pub(crate) const OTHERS: &str = "others";
 
 /// Devices with other numbers that a remark names.
 const NUMBERS_TOLD: usize = 5;
@@ -38,54 +40,6 @@ pub struct Detected {
     pub fitting: u64,
     /// Whether there is a header.
     pub has_header: bool,
-}
-
-/// How much the beginning of a trace asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
-    /// Requests looked at.
-    pub head_requests: u64,
-    /// Requests per second that they come to, rounded up.
-    pub requests_per_s: u64,
-    /// Bytes per second, rounded up.
-    pub bytes_per_s: u64,
-    /// Bytes of the 4 KiB pages they touch.
-    pub footprint_bytes: u64,
-}
-
-impl Pace {
-    /// What the head asks for, for a person.
-    pub(crate) fn figures(&self) -> String {
-        let megabytes = |bytes: u64| bytes as f64 / 1e6;
-        format!(
-            "the first {} requests ask for {} requests/s and {:.3} MB/s, and touch {:.3} MB",
-            self.head_requests,
-            self.requests_per_s,
-            megabytes(self.bytes_per_s),
-            megabytes(self.footprint_bytes)
-        )
-    }
-}
-
-/// Units that numbers are taken for where nothing says them, and what the beginning of the trace asks for in them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Assumed {
-    /// The unit of times; `auto` where it is known.
-    pub time: TimeUnit,
-    /// The unit of addresses and sizes; `auto` where it is known.
-    pub space: AddressUnit,
-    /// What the head comes to.
-    pub pace: Pace,
-}
-
-impl Assumed {
-    /// The units, such as "times in us, addresses in bytes".
-    pub(crate) fn units(&self, times: &str, addresses: &str) -> String {
-        let time = (self.time != TimeUnit::Auto).then(|| format!("{times} {}", self.time.name()));
-        let space = (self.space != AddressUnit::Auto).then(|| format!("{addresses} {}", self.space.name()));
-        let parts: Vec<String> = time.into_iter().chain(space).collect();
-        parts.join(", ")
-    }
 }
 
 /// Counts of what was read and of what had to be done to it. A trace that is repeated is counted once.
@@ -314,28 +268,5 @@ impl SourceReport {
             out.push(Remark::note(text));
         }
         out
-    }
-}
-
-/// A count in full, in groups of three: `1,234,567`.
-pub(crate) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let first = digits.len() % 3;
-    let groups =
-        digits.as_bytes()[first..].chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
-    let all = std::iter::once(digits[..first].to_owned()).chain(groups).filter(|group| !group.is_empty());
-    all.collect::<Vec<_>>().join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_stand_in_groups_of_three() {
-        assert_eq!(
-            [0, 7, 999, 1_000, 10_004, 1_234_567].map(grouped),
-            ["0", "7", "999", "1,000", "10,004", "1,234,567"]
-        );
     }
 }

@@ -44,6 +44,15 @@ impl Request {
     }
 }
 
+/// A request as recorded, with the device it was for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The request; its addresses count from the device's first sector.
+    pub request: Request,
+    /// Number of the device.
+    pub device: u16,
+}
+
 /// All operations.
 pub(crate) const OPERATIONS: [OpCode; 4] = [OpCode::Read, OpCode::Write, OpCode::Trim, OpCode::Flush];
 

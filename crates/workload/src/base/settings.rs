@@ -2,6 +2,7 @@
 //! struct, the table for help, and reading a `[workload]` table with errors that name the key.
 
 use crate::base::error::WorkloadError;
+use crate::base::near::near;
 use ssd::config::{in_unit, shown, whole_with_exponent};
 use std::path::PathBuf;
 use toml::de::{DeInteger, DeValue};
@@ -174,10 +175,14 @@ pub(crate) fn read<T: Value>(
             return error;
         }
         let allowed = if allowed.is_empty() { T::allowed() } else { allowed.to_string() };
-        let near =
-            value.as_str().and_then(|given| crate::base::near::near(given, T::names().iter().copied()));
+        let near = value.as_str().and_then(|given| near(given, T::names().iter().copied()));
         WorkloadError::setting(key, format!("found {}", found(value)), allowed).with_near(near)
     })
+}
+
+/// The error for a key that does not exist.
+pub(crate) fn unknown_key(key: &str, known: &[&'static str]) -> WorkloadError {
+    WorkloadError::setting(key, "unknown key", known.join(", ")).with_near(near(key, known.iter().copied()))
 }
 
 /// Declares an enum of words, `pub enum Name { Variant = "word" | "synonym", … }`, that can be a setting. The first is
@@ -195,15 +200,23 @@ macro_rules! choice {
             }
         }
 
+        $crate::base::settings::words!($name { $($($synonym = $variant,)?)* });
+    };
+}
+pub(crate) use choice;
+
+/// Makes an enum of words one that can be a setting, by its words and their synonyms. The first is the default.
+macro_rules! words {
+    ($name:ident { $($synonym:literal = $variant:ident,)* }) => {
         impl Default for $name {
             fn default() -> Self {
-                $name::$first
+                $name::ALL[0]
             }
         }
 
         impl $crate::base::settings::Value for $name {
             fn read(value: &toml::de::DeValue<'_>) -> Option<Self> {
-                const SYNONYMS: &[(&str, $name)] = &[$($(($synonym, $name::$variant),)?)*];
+                const SYNONYMS: &[(&str, $name)] = &[$(($synonym, $name::$variant),)*];
                 let word = value.as_str()?;
                 let synonym = || SYNONYMS.iter().find(|(synonym, _)| *synonym == word);
                 Self::from_name(word).or_else(|| synonym().map(|(_, meant)| *meant))
@@ -220,7 +233,7 @@ macro_rules! choice {
         }
     };
 }
-pub(crate) use choice;
+pub(crate) use words;
 
 /// A struct of settings, whichever it is; `settings!` makes one.
 pub(crate) trait Settings {
@@ -286,7 +299,7 @@ macro_rules! settings {
                         let check: fn(&$type) -> bool = $check;
                         self.$key = $crate::base::settings::read(key, value, $unit, $allowed, check)?;
                     })*
-                    _ => return Err($crate::spec::kinds::unknown_key(key, Self::NAMES)),
+                    _ => return Err($crate::base::settings::unknown_key(key, Self::NAMES)),
                 }
                 Ok(())
             }

@@ -1,8 +1,8 @@
 //! How large files are.
 
 use super::FilesSpec;
+use crate::base::draw::{below, unit_above_0};
 use crate::base::settings::choice;
-use crate::generate::synthetic::zipf::{below, unit_above_0};
 use ssd::rng::Rng;
 
 choice! {

@@ -5,8 +5,8 @@ use super::lane::{Lane, READ, WRITE, Want};
 use super::rate::Rate;
 use super::settings::{Job, RateProcess};
 use super::watch::{Reason, Verdict, Watch};
+use crate::base::draw::below;
 use crate::base::request::Request;
-use crate::generate::synthetic::zipf::below;
 use ssd::rng::{Rng, mix};
 
 /// Never.

@@ -1,7 +1,8 @@
 //! Random places that are not all alike: by rank (Zipf, Pareto, normal) and by zone.
 
 use super::settings::Distribution;
-use crate::generate::synthetic::zipf::{Alias, below, harmonic};
+use crate::base::draw::below;
+use crate::generate::synthetic::zipf::{Alias, harmonic};
 use ssd::rng::Rng;
 
 /// fio's multiplier for the hash that spreads ranks, found in the order of its most frequent blocks.

@@ -2,9 +2,8 @@
 
 use super::lane::{READ, WRITE};
 use super::settings::{Job, SizePriorities};
+use crate::base::draw::{TWO_TO_64, below};
 use crate::base::request::SECTOR_BYTES;
-use crate::generate::synthetic::TWO_TO_64;
-use crate::generate::synthetic::zipf::below;
 use ssd::rng::{Rng, mix};
 use ssd::signals::Hints;
 

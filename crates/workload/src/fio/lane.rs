@@ -9,9 +9,8 @@ use super::map::Map;
 use super::read_back::ReadBack;
 use super::settings::{FileOrder, Job, Step, Work, Zones};
 use super::sizes::Sizes;
+use crate::base::draw::{TWO_TO_64, below};
 use crate::base::request::{Request, SECTOR_BYTES};
-use crate::generate::synthetic::TWO_TO_64;
-use crate::generate::synthetic::zipf::below;
 use ssd::rng::{Rng, mix};
 use ssd::signals::{Hints, OpCode};
 

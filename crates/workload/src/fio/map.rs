@@ -118,7 +118,7 @@ impl Map {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::synthetic::zipf::below;
+    use crate::base::draw::below;
     use ssd::rng::Rng;
     use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! A direction's rate: when its next request is due.
 
 use super::settings::{Job, RateProcess};
-use crate::generate::synthetic::zipf::unit_above_0;
+use crate::base::draw::unit_above_0;
 use ssd::rng::Rng;
 
 /// A direction's rate.

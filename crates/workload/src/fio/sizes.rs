@@ -1,8 +1,9 @@
 //! Sizes of requests: one for all, a range, or several with their shares.
 
 use super::settings::Size;
+use crate::base::draw::below;
 use crate::base::request::SECTOR_BYTES;
-use crate::generate::synthetic::zipf::{Alias, below};
+use crate::generate::synthetic::zipf::Alias;
 use ssd::rng::Rng;
 
 /// Sizes are drawn again so often until one fits into what is left of a file; then the smallest is taken.

@@ -2,7 +2,8 @@
 //! requests to these addresses, as often and in random order. Memory grows with the number of addresses, some 30 bytes
 //! each.
 
-use crate::base::error::{BadReason, Problem, WorkloadError, printable};
+use crate::base::error::{Problem, WorkloadError, printable};
+use crate::base::findings::BadReason;
 use crate::base::input::bytes::{Input, Progress};
 use crate::base::input::lines::Lines;
 use crate::base::report::SourceReport;

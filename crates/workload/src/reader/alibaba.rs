@@ -1,8 +1,9 @@
 //! Alibaba Cloud block storage: CSV without header, addresses and sizes in bytes, times in microseconds since 1970.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::format::{Column, Format, Raw, Row};
+use super::options::ReadOptions;
 use super::volumes::Volumes;
-use super::{Column, Format, Raw, ReadOptions, Row};
 
 /// Reads lines such as `419,W,8792731648,16384,1577808144360767`.
 pub(crate) struct Alibaba {

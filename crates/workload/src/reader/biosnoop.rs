@@ -2,10 +2,11 @@
 
 use super::events::{NO_DATA, operation};
 use super::fields::{Bad, Fields, Number, TimeScale, Units};
+use super::format::{Column, Format, Known, Order, Raw, Row};
 use super::layout::Word;
 use super::names::Names;
-use super::{Column, Format, Known, Order, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use crate::base::request::SECTOR_BYTES;
 use ssd::signals::{Hints, OpCode};
 

@@ -2,10 +2,11 @@
 
 use super::events::{Asked, NO_DATA, PASSED_THROUGH, Requests, bracketed, event_to_read, other, two_numbers};
 use super::fields::{Bad, Fields, Number, TimeScale, Units};
+use super::format::{Column, Format, Known, Row};
 use super::layout::{Layout, Use, Used, Word};
 use super::names::Names;
-use super::{Column, Format, Known, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 
 /// Columns of the CSV that are used.
 const USED: &[Used] = &[

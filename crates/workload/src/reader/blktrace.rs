@@ -3,9 +3,10 @@
 use super::binary::Endian;
 use super::events::{NO_DATA, PASSED_THROUGH, called, event_to_read};
 use super::fields::{Bad, Number, TimeScale, Units};
+use super::format::{Column, Format, Known, Order, Raw, Row};
 use super::names::{DeviceNumbers, Names};
-use super::{Column, Format, Known, Order, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use crate::base::input::lines::{Cut, LINE_BYTES_MAX, Records};
 use crate::base::pages::ChunkHasher;
 use crate::base::request::SECTOR_BYTES;

@@ -1,9 +1,10 @@
 //! CloudPhysics' traces of virtual disks: CSV with SCSI opcodes.
 
 use super::fields::{Bad, TimeScale, Units};
+use super::format::{Column, Format, Raw, Row};
 use super::layout::{Layout, Use, Used, Word};
-use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use crate::base::request::SECTOR_BYTES;
 use ssd::signals::OpCode;
 

@@ -1,10 +1,10 @@
 //! What the columns of a CSV are, as the user says: `time=1:us,op=3,offset=4:bytes,size=5`.
 
-use super::options::{AddressUnit, TimeUnit};
 use crate::base::error::WorkloadError;
 use crate::base::near::near;
 use crate::base::request::operation_named;
 use crate::base::settings::{Value, found, quoted};
+use crate::base::units::{AddressUnit, TimeUnit};
 use ssd::signals::OpCode;
 use toml::de::DeValue;
 

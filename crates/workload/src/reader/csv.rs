@@ -6,11 +6,13 @@
 use super::columns::{CsvUse, Place};
 use super::dates::{DATE_ALLOWED, date_ns, looks_dated};
 use super::fields::{Bad, Fields, Number, TimeScale, Units, ends_quoted};
+use super::format::{Column, Format, Known, OpenUnits, Order, Raw, Row};
 use super::names::Names;
+use super::options::{Header, ReadOptions};
 use super::pace::guess_of_decimals;
 use super::volumes::Volumes;
-use super::{AddressUnit, Column, Format, Header, Known, OpenUnits, Order, Raw, ReadOptions, Row, TimeUnit};
-use crate::base::error::BadReason;
+use crate::base::findings::BadReason;
+use crate::base::units::{AddressUnit, TimeUnit};
 use ssd::signals::{Hints, OpCode};
 
 /// Words of operations that need not be told, in lower case.

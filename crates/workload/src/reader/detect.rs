@@ -1,7 +1,8 @@
 //! Recognising a format by the first lines of a trace.
 
 use super::fields::Fields;
-use super::{Format, ReadOptions, Row};
+use super::format::{Format, Row};
+use super::options::ReadOptions;
 use crate::base::input::lines::{Cut, LINE_BYTES_MAX};
 use crate::base::report::Detected;
 

@@ -1,9 +1,10 @@
 //! DiskMon's log (Sysinternals): columns between tabs, in order of completion.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::format::{Column, Format, Order, Raw, Row};
+use super::options::ReadOptions;
 use super::volumes::Volumes;
-use super::{Column, Format, Order, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use crate::base::findings::BadReason;
 use ssd::signals::OpCode;
 
 /// Reads lines such as `0 0.047339 0.00019073 0 Read 1320146 8` (with tabs).

@@ -2,10 +2,11 @@
 //! made of those that are asked for.
 
 use super::fields::{Bad, Fields, Range};
+use super::format::{Raw, Row};
 use super::layout::Word;
 use super::names::{DeviceNumbers, Names};
-use super::{Event, Raw, Row};
-use crate::base::error::BadReason;
+use super::options::Event;
+use crate::base::findings::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// Letters of events, and what to call a line of each that is not taken for a request.

@@ -1,8 +1,8 @@
 //! The columns of one line, taken from left to right: a byte splitter without allocation or floating point.
 
-use super::{AddressUnit, TimeUnit};
-use crate::base::error::BadReason;
+use crate::base::findings::BadReason;
 use crate::base::request::{SECTOR_BYTES, SECTORS_MAX};
+use crate::base::units::{AddressUnit, TimeUnit};
 use ssd::signals::OpCode;
 
 /// What is wrong with a line, and where in it.

@@ -1,9 +1,11 @@
 //! fio's I/O logs, versions 2 and 3: files, what was done to them, and when.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::format::{Column, Format, Known, Raw, Row};
 use super::names::Names;
-use super::{Column, Format, Known, Raw, ReadOptions, Row, TimeUnit};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
+use crate::base::units::TimeUnit;
 use ssd::signals::{Hints, OpCode};
 
 const ACTIONS: &str = "read, write, trim, sync, datasync, wait, add, open or close";

@@ -1,9 +1,10 @@
 //! FIU's traces of servers and home directories: text with process names and hashes of the contents.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::format::{Column, Format, Known, Raw, Row};
 use super::names::{DeviceNumbers, Names};
-use super::{Column, Format, Known, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use ssd::signals::Hints;
 
 /// Reads lines such as `89966527950584 4253 nfsd 508516672 8 W 6 0 88b93b628d84082186026d9da044f173`.

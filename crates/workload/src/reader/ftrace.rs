@@ -2,10 +2,11 @@
 
 use super::events::{Asked, Requests, bracketed, called, event_to_read, two_numbers};
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::format::{Column, Format, Known, Row};
 use super::layout::Word;
 use super::names::Names;
-use super::{Column, Format, Known, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use memchr::memchr_iter;
 
 /// Events of `include/trace/events/block.h`, and the letters that blktrace has for them.

@@ -1,8 +1,8 @@
 //! Columns that are found by name: a header says where they are, or they stand in the usual order.
 
-use super::Format;
 use super::fields::{Bad, Fields, Number, TimeScale};
-use crate::base::error::BadReason;
+use super::format::Format;
+use crate::base::findings::BadReason;
 
 /// What a column is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

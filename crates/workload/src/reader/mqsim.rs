@@ -1,9 +1,11 @@
 //! MQSim's text format, which is also DiskSim's ASCII format: five numbers between blanks.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::format::{Column, Format, OpenUnits, Raw, Row};
+use super::options::ReadOptions;
 use super::pace::guess_of_decimals;
 use super::volumes::Volumes;
-use super::{AddressUnit, Column, Format, OpenUnits, Raw, ReadOptions, Row, TimeUnit};
+use crate::base::units::{AddressUnit, TimeUnit};
 use ssd::signals::OpCode;
 
 /// Largest set of flags; DiskSim has fewer.

@@ -1,9 +1,10 @@
 //! MSR Cambridge: CSV without header, times in Windows file time, addresses in bytes.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::format::{Column, Format, Raw, Row};
 use super::names::Few;
-use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use ssd::signals::OpCode;
 
 /// Reads lines such as `128166372003061629,hm,0,Read,383496192,32768,413`.

@@ -2,10 +2,12 @@
 
 use super::binary::Endian::Little;
 use super::fields::{Bad, Number, TimeScale, Units};
-use super::{Column, Format, Order, Raw, ReadOptions, Row, TimeUnit};
-use crate::base::error::BadReason;
+use super::format::{Column, Format, Order, Raw, Row};
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use crate::base::input::lines::{Cut, Records};
 use crate::base::request::SECTOR_BYTES;
+use crate::base::units::TimeUnit;
 use ssd::signals::OpCode;
 
 const RECORD_BYTES: usize = 24;

@@ -15,12 +15,13 @@
 //! A format whose units are known gets the same check, as a remark.
 
 use super::fields::{TimeScale, Units};
-use super::{AddressUnit, Format, OpenUnits, Raw, Row, TimeUnit};
+use super::format::{Format, OpenUnits, Raw, Row};
 use crate::base::error::{Problem, WorkloadError};
+use crate::base::findings::{Assumed, Pace};
 use crate::base::footprint::Footprint;
 use crate::base::pages::PageSet;
-use crate::base::report::{Assumed, Pace};
 use crate::base::request::{PAGE_BYTES, SECTOR_BYTES};
+use crate::base::units::{AddressUnit, TimeUnit};
 use std::ops::Range;
 
 /// Units that whole numbers may have, the finest first.

@@ -1,9 +1,10 @@
 //! What Process Monitor of Windows saves as CSV: operations on files, with the details in words.
 
 use super::fields::{Bad, Fields, Number, TimeScale, Units};
+use super::format::{Column, Format, Known, Order, Raw, Row};
 use super::names::Names;
-use super::{Column, Format, Known, Order, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// What a column is used for.

@@ -1,9 +1,10 @@
 //! RocksDB's block requests as decoded from an Open-CAS I/O trace: CSV with a header and the file of each request.
 
 use super::fields::{Bad, TimeScale, Units};
+use super::format::{Column, Format, Raw, Row};
 use super::layout::{Layout, Use, Used};
-use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// Columns that are used.

@@ -1,8 +1,9 @@
 //! SPC trace file format: CSV without header, times in seconds, addresses in sectors, lengths in bytes.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::format::{Column, Format, Raw, Row};
+use super::options::ReadOptions;
 use super::volumes::Volumes;
-use super::{Column, Format, Raw, ReadOptions, Row};
 use crate::base::request::SECTOR_BYTES;
 
 /// Reads lines such as `0,20941264,8192,W,0.551706`.

@@ -1,9 +1,10 @@
 //! System calls as `strace` prints them: those that say where in a file they read or write.
 
 use super::fields::{Bad, Fields, Number, TimeScale, Units};
+use super::format::{Column, Format, Known, Order, Raw, Row};
 use super::names::Names;
-use super::{Column, Format, Known, Order, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// Calls that are requests, what they ask for, and which of their arguments is the place in the file, counted from the

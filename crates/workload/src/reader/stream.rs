@@ -3,15 +3,19 @@
 use super::detect::Fit;
 use super::fields::{Bad, column_at};
 use super::files::Files;
+use super::format::{Format, Known, Order, Raw, Records, Row};
+use super::names::Names;
+use super::options::{OnBadLine, OnTimeStepBack, ReadOptions};
 use super::pace;
+use super::volumes::Volumes;
 use super::window::Window;
-use super::{Format, Known, OnBadLine, OnTimeStepBack, Order, Raw, ReadOptions, Record, Records, Row};
-use crate::base::error::{BadReason, Problem, WorkloadError, printable};
+use crate::base::error::{Problem, WorkloadError, printable};
+use crate::base::findings::BadReason;
 use crate::base::input::bytes::Progress;
 use crate::base::input::lines::{Cut, LINE_ALLOWED, Line, is_blank};
 use crate::base::remark::Remark;
 use crate::base::report::{NAMES_SHOWN, SourceReport};
-use crate::base::request::Request;
+use crate::base::request::{Record, Request};
 use ssd::signals::OpCode;
 
 /// Longest time from the first request to the last: 2^62 ns (146 years), so that sums stay in range.
@@ -160,13 +164,12 @@ impl<F: Format> Records for Reader<F> {
 
     fn report(&self) -> SourceReport {
         let Known { files, devices } = self.format.known();
-        let names =
-            |names: Option<&super::Names>| names.map(|names| names.first(NAMES_SHOWN)).unwrap_or_default();
+        let names = |names: Option<&Names>| names.map(|names| names.first(NAMES_SHOWN)).unwrap_or_default();
         SourceReport {
             processes: names(self.format.processes()),
             files: names(files),
             device_names: devices,
-            renumbered: self.format.volumes().map(super::Volumes::renumbered).unwrap_or_default(),
+            renumbered: self.format.volumes().map(Volumes::renumbered).unwrap_or_default(),
             ..self.state.report.clone()
         }
     }

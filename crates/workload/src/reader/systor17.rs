@@ -1,10 +1,11 @@
 //! The virtual-desktop storage traces of SYSTOR '17: CSV with header, in order of completion.
 
 use super::fields::{Bad, TimeScale, Units};
+use super::format::{Column, Format, Order, Raw, Row};
 use super::layout::{Layout, Use, Used};
+use super::options::ReadOptions;
 use super::volumes::Volumes;
-use super::{Column, Format, Order, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use crate::base::findings::BadReason;
 use ssd::signals::OpCode;
 
 /// Columns that are used.

@@ -1,9 +1,11 @@
 //! Tencent Cloud Block Storage: CSV without header, addresses and sizes in sectors, times in whole seconds since 1970.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
+use super::format::{Column, Format, Order, Raw, Row};
+use super::options::ReadOptions;
 use super::volumes::Volumes;
-use super::{Column, Format, Order, Raw, ReadOptions, Row, TimeUnit};
-use crate::base::error::BadReason;
+use crate::base::findings::BadReason;
+use crate::base::units::TimeUnit;
 use ssd::signals::OpCode;
 
 /// Reads lines such as `1538323199,13896880,128,0,1063`.

@@ -1,17 +1,14 @@
 //! Devices by numbers that may be larger than the 16 bits that tell devices apart everywhere else.
 
-use super::ReadOptions;
 use super::fields::{Bad, Number};
-use crate::base::error::BadReason;
-use crate::base::report::NAMES_SHOWN;
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
+use crate::base::report::{NAMES_SHOWN, OTHERS};
 use std::collections::BTreeMap;
 
 /// The largest number that devices are told apart by.
 const LARGEST: u64 = u16::MAX as u64;
 const ALLOWED: &str = "at most 65536 devices (--device reads some of them)";
-
-/// What those are called that nobody asked for.
-pub(crate) const OTHERS: &str = "others";
 
 /// Devices and what stands for each. One that is called by up to 65,535 keeps its number, and others get the last ones
 /// that are free, as they appear. If some are asked for, these come first, and all others above 65,535 are one: so a

@@ -3,8 +3,9 @@
 use super::binary::Endian::Little;
 use super::cloudphysics::{OTHER_COMMANDS, of_opcode};
 use super::fields::{Bad, Number, TimeScale, Units};
-use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::format::{Column, Format, Raw, Row};
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use crate::base::input::lines::{Cut, LINE_BYTES_MAX, Records};
 use crate::base::request::SECTOR_BYTES;
 use ssd::signals::OpCode;

@@ -1,6 +1,6 @@
 //! Requests that do not stand in order of time, or whose times are whole seconds.
 
-use super::Raw;
+use super::format::{Order, Raw};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -10,17 +10,6 @@ pub(crate) const WINDOW: usize = 1 << 16;
 /// Bits of a slot's number.
 const SLOT_BITS: u32 = 16;
 const SECOND_NS: u64 = 1_000_000_000;
-
-/// In which order the lines of a trace stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// In order of arrival: what steps back is moved up.
-    Recorded,
-    /// Nearly in order, such as by completion: sorted in a window.
-    Sorted,
-    /// The same, and times are whole seconds: spread over their second.
-    Spread,
-}
 
 /// Requests that wait to be handed out in order of time; those of one time in the order they stand in.
 pub(super) struct Window {
@@ -126,7 +115,7 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reader::Range;
+    use crate::reader::fields::Range;
     use ssd::OpCode;
     use ssd::rng::Rng;
 

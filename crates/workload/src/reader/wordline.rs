@@ -5,8 +5,9 @@
 //! four.
 
 use super::fields::{Bad, Fields, TimeScale, Units};
-use super::{Column, Format, Raw, ReadOptions, Row};
-use crate::base::error::BadReason;
+use super::format::{Column, Format, Raw, Row};
+use super::options::ReadOptions;
+use crate::base::findings::BadReason;
 use ssd::signals::{Hints, OpCode};
 
 /// How the first line begins: name and version.

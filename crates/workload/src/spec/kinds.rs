@@ -8,14 +8,14 @@ use crate::base::near::near;
 use crate::base::request::Source;
 use crate::base::settings::{Key, found, settings};
 use crate::base::shape::{DRIVES_MAX, Devices, Drives, SpeedUp};
+use crate::base::units::{AddressUnit, TimeUnit};
 use crate::files::{CaptureSpec, FilesSpec};
 use crate::fio::FioSpec;
 use crate::generate::histogram::HistogramSpec;
 use crate::generate::mix::MixSpec;
 use crate::generate::synthetic::SyntheticSpec;
 use crate::reader::{
-    AddressUnit, Columns, Event, Header, OnBadLine, OnTimeStepBack, ReadOptions, Separator, TimeUnit,
-    check_name, format_to_read,
+    Columns, Event, Header, OnBadLine, OnTimeStepBack, ReadOptions, Separator, check_name, format_to_read,
 };
 use crate::spec::compose::{PhasesSpec, TogetherSpec};
 use crate::spec::prepared::Prepared;
@@ -275,11 +275,6 @@ impl About {
 /// Whether any kind of workload has a key of this name.
 pub(crate) fn is_key(name: &str) -> bool {
     KINDS.iter().any(|kind| kind.names.contains(&name))
-}
-
-/// The error for a key that does not exist.
-pub(crate) fn unknown_key(key: &str, known: &[&'static str]) -> WorkloadError {
-    WorkloadError::setting(key, "unknown key", known.join(", ")).with_near(near(key, known.iter().copied()))
 }
 
 impl Spec {

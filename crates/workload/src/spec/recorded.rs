@@ -5,8 +5,7 @@ use crate::base::error::WorkloadError;
 use crate::base::input::bytes::Progress;
 use crate::base::remark::Remark;
 use crate::base::report::SourceReport;
-use crate::base::request::Source;
-use crate::reader::Record;
+use crate::base::request::{Record, Source};
 use crate::spec::kinds::{Spec, TraceSpec};
 use crate::trace::select::Selected;
 

@@ -1,10 +1,10 @@
 //! Priorities of requests of which nobody says one: drawn, so much of each.
 
+use crate::base::draw::TWO_TO_64;
 use crate::base::error::WorkloadError;
 use crate::base::report::SourceReport;
 use crate::base::request::{FilesAtStart, Request, Source};
 use crate::base::settings::{Value, found};
-use crate::generate::synthetic::TWO_TO_64;
 use ssd::rng::Rng;
 use toml::de::DeValue;
 

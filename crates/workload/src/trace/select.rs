@@ -2,12 +2,13 @@
 //! which request on and how many.
 
 use crate::base::error::{Problem, WorkloadError};
+use crate::base::findings::LeftOut;
 use crate::base::input::bytes::Progress;
 use crate::base::report::SourceReport;
-use crate::base::request::{OPERATIONS, operation_named};
+use crate::base::request::{OPERATIONS, Record, operation_named};
 use crate::base::settings::{Value, quoted};
 use crate::base::shape::Devices;
-use crate::reader::{Record, Records, open_trace};
+use crate::reader::{Records, open_trace};
 use crate::spec::kinds::TraceSpec;
 use ssd::signals::OpCode;
 use toml::de::DeValue;
@@ -56,47 +57,6 @@ impl Value for Operations {
     }
     fn names() -> &'static [&'static str] {
         &["all", "read", "write", "trim", "flush"]
-    }
-}
-
-/// What leaves requests out, in the order in which it is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftOut {
-    /// For another device.
-    Device,
-    /// Of another process.
-    Process,
-    /// Another operation.
-    Operation,
-    /// Begins outside of the addresses.
-    Address,
-    /// Arrives outside of the time.
-    Time,
-    /// One of the first that are passed over.
-    Skipped,
-}
-
-impl LeftOut {
-    /// All of them.
-    pub const ALL: [LeftOut; 6] = [
-        LeftOut::Device,
-        LeftOut::Process,
-        LeftOut::Operation,
-        LeftOut::Address,
-        LeftOut::Time,
-        LeftOut::Skipped,
-    ];
-
-    /// What a person calls requests left out by it.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            LeftOut::Device => "of other devices",
-            LeftOut::Process => "of other processes",
-            LeftOut::Operation => "of other operations",
-            LeftOut::Address => "at other addresses",
-            LeftOut::Time => "at other times",
-            LeftOut::Skipped => "skipped from the start",
-        }
     }
 }
 

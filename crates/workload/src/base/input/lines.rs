@@ -1,11 +1,9 @@
 //! Lines of a trace, or its records where it is binary, in one buffer of fixed size: a file of any length, with lines
 //! of any length, is read in constant memory.
 
-use crate::base::error::{BadReason, Problem, WorkloadError, printable};
+use crate::base::error::WorkloadError;
 use crate::base::input::bytes::{Input, Progress};
-use crate::base::input::whole;
 use memchr::memchr;
-use std::path::Path;
 
 /// Longest line that is read, in bytes; a longer one is a damaged line.
 pub const LINE_BYTES_MAX: usize = 64 << 10;
@@ -57,47 +55,6 @@ pub(crate) struct Line<'a> {
 
 /// What a line may be that is not too long.
 pub(crate) const LINE_ALLOWED: &str = "at most 65536 bytes";
-
-/// Lines of a text file, plain or packed as traces are, in constant memory.
-pub struct TextLines {
-    lines: Lines,
-    number: u64,
-}
-
-impl TextLines {
-    /// Opens a file, or a pipe of a shell.
-    pub fn open(path: &Path) -> Result<Self, WorkloadError> {
-        let name = path.display().to_string();
-        let fail = |error: std::io::Error| Problem::File {
-            file: name.clone(),
-            action: "open",
-            message: error.to_string(),
-        };
-        let file = whole::open(path).map_err(fail)?;
-        let size = file.metadata().map_err(fail)?.len();
-        Ok(TextLines { lines: Lines::new(Input::of(file, name, size)?)?, number: 0 })
-    }
-
-    /// The next line, without its line end; one that is longer than [`LINE_BYTES_MAX`] is an error.
-    #[allow(clippy::should_implement_trait, reason = "a line borrows the buffer, so this is no iterator")]
-    pub fn next(&mut self) -> Result<Option<&[u8]>, WorkloadError> {
-        self.number += 1;
-        let file = self.lines.file().to_owned();
-        match self.lines.next()? {
-            Some(line) if line.too_long => Err(Problem::BadLine {
-                file,
-                line: self.number,
-                byte: None,
-                column: "",
-                reason: BadReason::LineTooLong,
-                found: printable(line.bytes),
-                allowed: LINE_ALLOWED.to_owned(),
-            }
-            .into()),
-            line => Ok(line.map(|line| line.bytes.strip_suffix(b"\r").unwrap_or(line.bytes))),
-        }
-    }
-}
 
 /// Splits an input into lines.
 pub(crate) struct Lines {

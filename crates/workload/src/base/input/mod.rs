@@ -3,4 +3,5 @@
 pub mod bytes;
 pub mod lines;
 pub mod spool;
+pub mod text;
 pub mod whole;

@@ -2,10 +2,11 @@
 
 use super::MixSpec;
 use super::part::{Part, Places};
+use crate::base::draw::{TWO_TO_64, below};
 use crate::base::request::SECTOR_BYTES;
+use crate::generate::synthetic::Lengths;
 use crate::generate::synthetic::scatter::Scatter;
-use crate::generate::synthetic::zipf::{Zipf, below};
-use crate::generate::synthetic::{Lengths, TWO_TO_64};
+use crate::generate::synthetic::zipf::Zipf;
 use ssd::rng::Rng;
 use ssd::signals::OpCode;
 use std::sync::Arc;

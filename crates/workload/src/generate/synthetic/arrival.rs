@@ -1,8 +1,8 @@
 //! When generated requests arrive.
 
+use crate::base::draw::unit_above_0;
 use crate::base::error::WorkloadError;
 use crate::base::settings::choice;
-use crate::generate::synthetic::zipf::unit_above_0;
 use ssd::rng::Rng;
 
 choice! {

@@ -9,6 +9,7 @@ pub(crate) mod arrival;
 pub(crate) mod scatter;
 pub mod zipf;
 
+use crate::base::draw::{TWO_TO_64, below};
 use crate::base::error::{Problem, WorkloadError};
 use crate::base::input::bytes::Progress;
 use crate::base::report::SourceReport;
@@ -314,7 +315,7 @@ impl Generator {
             match chooser {
                 Chooser::Uniform => {
                     let (count, stride) = places.evenly(sectors);
-                    zipf::below(rng, count) * stride
+                    below(rng, count) * stride
                 }
                 Chooser::Sequential { next } => {
                     let (_, stride) = places.evenly(sectors);
@@ -407,9 +408,6 @@ impl Draws {
         Some(Request { arrival_ns, op, fua: false, lba, sectors, hints: Hints::default() })
     }
 }
-
-/// 2^64.
-pub(crate) const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
 impl Source for Generator {
     fn next(&mut self) -> Result<Option<Request>, WorkloadError> {

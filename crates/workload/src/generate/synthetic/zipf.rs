@@ -3,6 +3,7 @@
 //! Sums of powers come from the Euler-Maclaurin formula, so setting up a distribution over 10^9 ranks takes
 //! milliseconds; a sample takes two random numbers and one lookup in a table of some 100 kB.
 
+use crate::base::draw::{TWO_TO_64, below};
 use ssd::memo::Memo;
 use ssd::rng::Rng;
 use std::sync::Arc;
@@ -13,18 +14,6 @@ const EXACT: u64 = 64;
 const RESOLUTION: u64 = 512;
 /// Largest exponent that is solved for.
 const THETA_MAX: f64 = 64.0;
-
-/// A uniform number below `bound` (not 0), by one wide multiplication; the bias is below `bound` / 2^64.
-#[inline]
-pub(crate) fn below(rng: &mut Rng, bound: u64) -> u64 {
-    ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
-}
-
-/// A uniform number in (0, 1], whose logarithm is finite.
-#[inline]
-pub(crate) fn unit_above_0(rng: &mut Rng) -> f64 {
-    ((rng.next_u64() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0)
-}
 
 /// The integral of x^-theta from a to b, also for exponents near 1.
 fn integral(a: f64, b: f64, theta: f64) -> f64 {
@@ -95,7 +84,7 @@ impl Alias {
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..weights.len()).partition(|&i| scaled[i] < 1.0);
         while let (Some(&giver), Some(taker)) = (large.last(), small.pop()) {
-            slots[taker] = Slot { threshold: (scaled[taker] * super::TWO_TO_64) as u64, alias: giver as u32 };
+            slots[taker] = Slot { threshold: (scaled[taker] * TWO_TO_64) as u64, alias: giver as u32 };
             scaled[giver] -= 1.0 - scaled[taker];
             if scaled[giver] < 1.0 {
                 large.pop();

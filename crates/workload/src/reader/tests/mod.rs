@@ -7,8 +7,11 @@ mod described;
 mod units;
 
 use super::*;
-use crate::base::error::BadReason;
+use crate::base::findings::BadReason;
+use crate::base::request::Record;
+use crate::base::units::{AddressUnit, TimeUnit};
 use OpCode::{Flush, Read, Trim, Write};
+use ssd::signals::{Hints, OpCode};
 use std::borrow::Borrow;
 
 type Rows = Vec<(u64, OpCode, u64, u32, u16)>;

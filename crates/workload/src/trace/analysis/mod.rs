@@ -17,8 +17,7 @@ mod tally;
 mod updates;
 
 use crate::base::footprint::{Footprint, Totals};
-use crate::base::request::PAGE_SECTORS;
-use crate::reader::Record;
+use crate::base::request::{PAGE_SECTORS, Record};
 use crate::trace::address::page_base;
 use crate::trace::survey::bases;
 use pages::PageTable;

@@ -1,6 +1,6 @@
 //! Requests that begin where the one before them on the same device ended.
 
-use crate::reader::Record;
+use crate::base::request::Record;
 use ssd::signals::OpCode;
 
 /// Reads and writes that go on where another ended.

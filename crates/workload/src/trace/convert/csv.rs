@@ -1,8 +1,7 @@
 //! CSV for everything else: a header, words for operations, addresses in bytes.
 
 use super::{Keeps, Target, labels, number};
-use crate::base::request::SECTOR_BYTES;
-use crate::reader::Record;
+use crate::base::request::{Record, SECTOR_BYTES};
 
 /// The columns.
 const HEADER: &[u8] =

@@ -4,8 +4,7 @@
 //! fio 3.33 writes with a think time.
 
 use super::{Keeps, Target, number};
-use crate::base::request::SECTOR_BYTES;
-use crate::reader::Record;
+use crate::base::request::{Record, SECTOR_BYTES};
 use ssd::signals::OpCode;
 use std::collections::BTreeSet;
 

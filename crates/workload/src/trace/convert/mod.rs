@@ -3,7 +3,7 @@
 //! A target turns one request into one line and says what its lines can hold ([`Keeps`]); what they cannot is left
 //! out and counted here, the same for all ([`Lost`]). Nothing is lost in silence.
 
-use crate::reader::Record;
+use crate::base::request::Record;
 use ssd::signals::OpCode;
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! MQSim's text: five numbers, reads and writes only.
 
 use super::{Keeps, Target, number};
-use crate::reader::Record;
+use crate::base::request::Record;
 use ssd::signals::OpCode;
 
 /// What it is.

@@ -1,7 +1,7 @@
 //! Wordline's own format: everything that a request carries ([`crate::reader`] reads it).
 
 use super::{Keeps, Target, labels, number};
-use crate::reader::Record;
+use crate::base::request::Record;
 use crate::reader::wordline::{FUA, LETTERS, MARK, OPTIONAL, REQUIRED};
 
 /// What it is.
