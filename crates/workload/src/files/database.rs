@@ -5,7 +5,7 @@
 //! quarters of the ring: in batches, first in a row to the doublewrite area, then, after a flush, each to its place
 //! (MySQL reference manual, "InnoDB Disk I/O", "Doublewrite Buffer"; batch and thresholds are assumed).
 
-use super::FilesSpec;
+use super::spec::FilesSpec;
 use super::system::{System, Who};
 use crate::base::request::PAGE_BYTES;
 use crate::stack::page_cache::{PageCache, Rules};

@@ -2,8 +2,8 @@
 //! data. It is ext4's layout with one flexible group (`flex_bg`) as large as the file system (assumed); directories lie
 //! together, since it is not their place that matters but how often they are written.
 
-use super::FilesSpec;
 use super::space::Extent;
+use super::spec::FilesSpec;
 use crate::base::error::{Problem, WorkloadError};
 use crate::base::request::{PAGE_BYTES, PAGE_SECTORS};
 use ssd::rng::mix;

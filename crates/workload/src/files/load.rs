@@ -3,9 +3,10 @@
 use super::database::Database;
 use super::layout::Layout;
 use super::out::FIRST;
+use super::sizes;
+use super::spec::{CACHE_PAGES_MIN, FilesSpec, pages_of};
 use super::steps::Step;
 use super::system::{File, System, Who};
-use super::{CACHE_PAGES_MIN, FilesSpec, pages_of, sizes};
 use crate::base::draw::below;
 use crate::base::error::{Problem, WorkloadError};
 use crate::base::report::SourceReport;

@@ -1,19 +1,8 @@
 //! How large files are.
 
-use super::FilesSpec;
+use super::spec::{FilesSpec, SizeLaw};
 use crate::base::draw::{below, unit_above_0};
-use crate::base::settings::choice;
 use ssd::rng::Rng;
-
-choice! {
-    /// Distribution of file sizes.
-    pub enum SizeLaw {
-        /// A gamma distribution (filebench's).
-        Gamma = "gamma",
-        /// Evenly between two sizes.
-        Uniform = "uniform",
-    }
-}
 
 /// A number of the standard normal distribution (Box and Muller, 1958).
 fn normal(rng: &mut Rng) -> f64 {

@@ -4,11 +4,11 @@
 
 mod by_call;
 
-use super::FilesSpec;
 use super::journal::Journal;
 use super::layout::{GROUP_BLOCKS, Layout};
 use super::out::{DOUBLEWRITE, FIRST, Out};
 use super::space::{Extent, Space};
+use super::spec::FilesSpec;
 use super::trim::{Freed, trim_free};
 use crate::base::request::{FilesAtStart, Held, PAGE_BYTES, PAGE_SECTORS};
 use crate::stack::page_cache::PageCache;

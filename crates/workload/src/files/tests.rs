@@ -2,8 +2,7 @@
 
 use super::load::Load;
 use super::out::{FIRST, JOURNAL, METADATA};
-use super::*;
-use crate::base::request::Request;
+use crate::base::request::{PAGE_BYTES, Request};
 use crate::spec::kinds::Spec;
 use ssd::signals::OpCode;
 use std::collections::BTreeSet;

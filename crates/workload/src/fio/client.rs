@@ -1,9 +1,10 @@
 //! A clone of a job in time: what its process does when it is looked at.
 
 use super::flight::{Flight, Sent};
-use super::lane::{Lane, READ, WRITE, Want};
+use super::lane::{Lane, Want};
 use super::rate::Rate;
 use super::settings::{Job, RateProcess};
+use super::value::{READ, WRITE};
 use super::watch::{Reason, Verdict, Watch};
 use crate::base::draw::below;
 use crate::base::request::Request;

@@ -1,7 +1,7 @@
 //! What the requests of a lane say beside place and size: priorities by shares, placement ids of writes.
 
-use super::lane::{READ, WRITE};
 use super::settings::{Job, SizePriorities};
+use super::value::{READ, WRITE};
 use crate::base::draw::{TWO_TO_64, below};
 use crate::base::request::SECTOR_BYTES;
 use ssd::rng::{Rng, mix};

@@ -1,7 +1,8 @@
 //! A job file, understood and checked, and where the files of its jobs lie on the drive.
 
 use super::names::{is_device, split_names};
-use super::options::{Class, JobOption, unknown};
+use super::option::{Class, JobOption};
+use super::options::unknown;
 use super::parse::{Line, Machine, Place, Section, UNQUOTED, World, Wrong, sections};
 use super::settings::{Distribution, Job, Size, Step, Way, Work};
 use super::value::{Kilo, Value};

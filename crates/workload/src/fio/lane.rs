@@ -9,15 +9,12 @@ use super::map::Map;
 use super::read_back::ReadBack;
 use super::settings::{FileOrder, Job, Step, Work, Zones};
 use super::sizes::Sizes;
+use super::value::{READ, TRIM, WRITE};
 use crate::base::draw::{TWO_TO_64, below};
 use crate::base::request::{Request, SECTOR_BYTES};
 use ssd::rng::{Rng, mix};
 use ssd::signals::{Hints, OpCode};
 
-/// Directions, in the order of fio's lists.
-pub(crate) const READ: usize = 0;
-pub(crate) const WRITE: usize = 1;
-pub(crate) const TRIM: usize = 2;
 const OPS: [OpCode; 3] = [OpCode::Read, OpCode::Write, OpCode::Trim];
 
 /// What a lane asks for next.

@@ -1,6 +1,7 @@
 //! fio's job files, run on a simulated drive. See docs/fio.md.
 
 mod meaning;
+mod option;
 mod options;
 mod parse;
 mod run;
@@ -30,5 +31,6 @@ mod sizes;
 mod steady;
 mod watch;
 pub use jobs::{JobFile, is_job_file};
-pub use options::{Class, JobOption, options};
+pub use option::{Class, JobOption};
+pub use options::options;
 pub use spec::FioSpec;

@@ -2,7 +2,7 @@
 
 use super::engine::{engine, sg_write};
 use super::meaning::*;
-use super::options::{JobOption, exact, nothing, refused, statistical};
+use super::option::{JobOption, exact, nothing, refused, statistical};
 use super::settings::RateProcess;
 
 const SECOND: u64 = 1_000_000_000;

@@ -2,6 +2,10 @@
 
 use super::parse::Wrong;
 
+/// Directions, in the order of fio's lists.
+pub(crate) const READ: usize = 0;
+pub(crate) const WRITE: usize = 1;
+pub(crate) const TRIM: usize = 2;
 /// Directions that an option can tell apart, in the order of its list.
 pub(crate) const DIRECTIONS: usize = 3;
 

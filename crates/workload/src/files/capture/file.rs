@@ -2,7 +2,7 @@
 //! postcard's encoding. A block has what is new in the tables since the one before, and events by column; the last one
 //! has the totals, so that a file that was cut is known as such wherever it was cut.
 
-use super::{Capture, CapturedFile, Event, Manner, Module, Op, Process, Stack, Totals};
+use super::calls::{Capture, CapturedFile, Event, Manner, Module, Op, Process, Stack, Totals};
 use crate::base::error::{Problem, WorkloadError};
 use crate::base::input::whole;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,13 @@
 //! Calls one after the other, and the requests that come of them.
 
-use super::Course;
+use super::course::Course;
 use crate::base::error::{Problem, WorkloadError};
 use crate::base::report::SourceReport;
 use crate::base::request::{FilesAtStart, PAGE_BYTES, PAGE_SECTORS, Request, Source};
-use crate::files::FilesSpec;
 use crate::files::capture::{Capture, Event, Manner, Op};
 use crate::files::layout::Layout;
 use crate::files::out::FIRST;
+use crate::files::spec::FilesSpec;
 use crate::files::system::{System, Who};
 use crate::stack::page_cache::PageCache;
 use std::sync::Arc;

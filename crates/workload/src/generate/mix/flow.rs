@@ -1,7 +1,7 @@
 //! One part of a mix at work.
 
-use super::MixSpec;
 use super::part::{Part, Places};
+use super::spec::MixSpec;
 use crate::base::draw::{TWO_TO_64, below};
 use crate::base::request::SECTOR_BYTES;
 use crate::generate::synthetic::Lengths;

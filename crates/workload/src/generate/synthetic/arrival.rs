@@ -118,23 +118,23 @@ macro_rules! generator {
             }
 
             /// Its clock.
-            fn clock(&self) -> $crate::generate::synthetic::arrival::Clock {
+            pub(crate) fn clock(&self) -> $crate::generate::synthetic::arrival::Clock {
                 $crate::generate::synthetic::arrival::Clock::new(self.arrival, self.rate_iops, self.bursts(), self.seed)
             }
 
             /// The page cache above the drive.
-            fn cache(&self) -> Option<(f64, bool)> {
+            pub(crate) fn cache(&self) -> Option<(f64, bool)> {
                 (self.page_cache_mib > 0.0).then_some((self.page_cache_mib, self.plain_lru))
             }
 
             /// Priorities that are drawn, and with which seed.
-            fn priorities(&self) -> ($crate::stack::priorities::PriorityShares, u64) {
+            pub(crate) fn priorities(&self) -> ($crate::stack::priorities::PriorityShares, u64) {
                 (self.priority_shares, self.seed)
             }
 
             /// Checks the times of so many requests in one pass.
-            fn check_times(&self, count: u64) -> Result<(), $crate::base::error::WorkloadError> {
-                if self.arrival != $crate::generate::synthetic::Arrival::Closed {
+            pub(crate) fn check_times(&self, count: u64) -> Result<(), $crate::base::error::WorkloadError> {
+                if self.arrival != $crate::generate::synthetic::arrival::Arrival::Closed {
                     $crate::generate::synthetic::arrival::check_span(count, self.repeat, self.rate_iops)?;
                 }
                 self.bursts().check(self.arrival, self.rate_iops)

@@ -1,6 +1,6 @@
 //! CSV for everything else: a header, words for operations, addresses in bytes.
 
-use super::{Keeps, Target, labels, number};
+use super::target::{Keeps, Target, labels, number};
 use crate::base::request::{Record, SECTOR_BYTES};
 
 /// The columns.

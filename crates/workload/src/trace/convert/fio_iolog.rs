@@ -3,7 +3,7 @@
 //! fio's manual ("Trace file format v3") says that a time stands first; that it is in microseconds was measured on what
 //! fio 3.33 writes with a think time.
 
-use super::{Keeps, Target, number};
+use super::target::{Keeps, Target, number};
 use crate::base::request::{Record, SECTOR_BYTES};
 use ssd::signals::OpCode;
 use std::collections::BTreeSet;

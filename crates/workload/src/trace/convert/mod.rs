@@ -3,10 +3,15 @@
 //! A target turns one request into one line and says what its lines can hold ([`Keeps`]); what they cannot is left
 //! out and counted here, the same for all ([`Lost`]). Nothing is lost in silence.
 
+mod target;
+
 use crate::base::request::Record;
 use ssd::signals::OpCode;
 use std::io::{self, Write};
 use std::path::Path;
+use target::Target;
+
+pub use target::Keeps;
 
 /// Bytes that are gathered before they are written or packed.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -34,26 +39,6 @@ targets! {
     csv: Csv,
 }
 
-/// What the lines of a format can hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keeps {
-    /// Nanoseconds that times are counted in; what lies below is cut off.
-    pub time_ns: u64,
-    /// Trims.
-    pub trims: bool,
-    /// Flushes.
-    pub flushes: bool,
-    /// Forced unit access.
-    pub fua: bool,
-    /// The hints, each one of them.
-    pub hints: bool,
-}
-
-impl Keeps {
-    /// All there is.
-    const ALL: Keeps = Keeps { time_ns: 1, trims: true, flushes: true, fua: true, hints: true };
-}
-
 /// A format that traces can be written in.
 pub struct TargetInfo {
     /// Its name.
@@ -77,18 +62,6 @@ impl TargetInfo {
 /// All formats that can be written.
 pub fn targets() -> &'static [TargetInfo] {
     TARGETS
-}
-
-/// A format being written: how requests become lines.
-trait Target: Send {
-    /// What stands before the first request.
-    fn begin(&mut self, _out: &mut Vec<u8>) {}
-
-    /// The line, or lines, of a request that is not lost.
-    fn add(&mut self, record: &Record, out: &mut Vec<u8>);
-
-    /// What stands after the last one.
-    fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
 macro_rules! lost {
@@ -265,35 +238,6 @@ impl<W: Write> TraceWriter<W> {
         self.target.end(&mut self.buffer);
         self.sink.write(&self.buffer)?;
         Ok((self.sink.finish()?, Written { requests: self.written, lost: self.lost }))
-    }
-}
-
-/// The device of a request and its hints, in the order in which formats that keep them all have them.
-fn labels(record: &Record) -> [u64; 8] {
-    let hints = &record.request.hints;
-    [
-        record.device.into(),
-        hints.stream.into(),
-        hints.file.into(),
-        hints.process.into(),
-        hints.context.into(),
-        hints.priority.into(),
-        hints.class.into(),
-        hints.one_time.into(),
-    ]
-}
-
-/// Appends a whole number.
-fn number(out: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            return out.extend_from_slice(&digits[at..]);
-        }
     }
 }
 

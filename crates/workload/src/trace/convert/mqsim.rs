@@ -1,6 +1,6 @@
 //! MQSim's text: five numbers, reads and writes only.
 
-use super::{Keeps, Target, number};
+use super::target::{Keeps, Target, number};
 use crate::base::request::Record;
 use ssd::signals::OpCode;
 

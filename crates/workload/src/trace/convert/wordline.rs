@@ -1,6 +1,6 @@
 //! Wordline's own format: everything that a request carries ([`crate::reader`] reads it).
 
-use super::{Keeps, Target, labels, number};
+use super::target::{Keeps, Target, labels, number};
 use crate::base::request::Record;
 use crate::reader::wordline::{FUA, LETTERS, MARK, OPTIONAL, REQUIRED};
 
