@@ -20,7 +20,7 @@
 //!
 //! Trace formats, one file each, and the policy for damaged input that they share are in [`reader`]; where a trace's
 //! addresses lie on a smaller drive is in [`address`]; generators are in [`synthetic`], mixes of several kinds of
-//! requests in [`mix`], shipped stand-ins for the traces of papers in [`mod@standin`], all settings in [`spec`]; how
+//! requests in [`mix`], shipped stand-ins for the traces of papers in [`mod@standin`], all settings in [`Spec`]; how
 //! requests are written as a trace again is in [`convert`], what a workload is like in [`analysis`].
 //!
 //! Damaged input is never a panic and never silent: by default the first damaged line is an error that names file,
@@ -33,7 +33,7 @@ pub mod files;
 pub mod fio;
 mod generate;
 pub mod reader;
-pub mod spec;
+mod spec;
 mod stack;
 mod trace;
 
@@ -50,7 +50,7 @@ pub use base::remark::Remark;
 pub use base::report::{Detected, Skipped, SourceReport};
 pub use base::request::{FilesAtStart, Held, MemberNames, PAGE_BYTES, Record, Request, SECTOR_BYTES, Source};
 pub use base::settings::Key;
-pub use base::shape::{Alignment, Devices, Drives, Sizes, SpeedUp};
+pub use base::shape::{Alignment, Devices, Sizes, SpeedUp};
 pub use base::units::{AddressUnit, TimeUnit};
 pub use files::{CaptureSpec, FilesSpec, capture};
 pub use fio::{FioSpec, JobFile};
@@ -61,16 +61,30 @@ pub use generate::{histogram, mix, synthetic};
 pub use reader::{
     Columns, Event, FormatInfo, Header, OnBadLine, OnTimeStepBack, ReadOptions, Separator, formats,
 };
+pub use spec::kinds::Spec;
 pub use spec::prepared::Prepared;
 pub use spec::recorded::Recorded;
+pub use spec::split::Split;
 pub use spec::standin::standin;
 pub use spec::standin::{Pinned, standins};
-pub use spec::{Spec, TraceSpec, compose, standin};
+pub use stack::drives::Drives;
 pub use stack::map_hints::{Hint, MapHints};
 pub use stack::priorities::PriorityShares;
 pub use stack::read_buffer::{ReadBuffer, read_hit_percent};
-pub use stack::split::Split;
 pub use stack::stripe::Stripe;
 pub use trace::address::AddressPolicy;
-pub use trace::select::Operations;
+pub use trace::operations::Operations;
+pub use trace::spec::TraceSpec;
 pub use trace::{address, analysis, convert};
+
+/// Workloads made of workloads: what their tables say beside what each of them is.
+pub mod compose {
+    pub use crate::spec::kinds::{Member, Members, PhasesSpec, TogetherSpec};
+    pub use crate::spec::member_keys::MemberKeys;
+}
+
+/// Stand-ins: workloads that take the place of the traces that papers used and that nobody can have.
+pub mod standin {
+    pub use crate::spec::read::workload;
+    pub use crate::spec::standin::{BUFFER_MIB, Percents, Pinned, pinned, standin, standins};
+}

@@ -1,7 +1,6 @@
 //! Small typed settings that shape a workload: which devices, how fast, which sizes.
 
-use crate::base::settings::{Value, choice, quoted, whole};
-use crate::stack::stripe::Stripe;
+use crate::base::settings::{Value, quoted, whole};
 use toml::de::DeValue;
 
 /// How a trace of several devices is laid out on one drive.
@@ -56,29 +55,6 @@ impl Value for Devices {
     }
     fn names() -> &'static [&'static str] {
         &["concatenate", "merge"]
-    }
-}
-
-/// Drives that devices may be, at most: each is simulated as a whole.
-pub(crate) const DRIVES_MAX: usize = 64;
-
-choice! {
-    /// Whether requests for several devices reach one drive, or each device is a drive; or all reach drives in a
-    /// stripe.
-    pub enum Drives {
-        /// One drive.
-        Together = "together",
-        /// One drive for each device.
-        Each = "each",
-        /// Several drives that make one volume (RAID 0).
-        Striped = "striped",
-    }
-}
-
-impl Drives {
-    /// The stripe of so many drives, in chunks of so many KiB, if they are to be one.
-    pub(crate) fn stripe(self, drives: u64, kib: u64) -> Option<Stripe> {
-        (self == Drives::Striped).then(|| Stripe::new(drives as u16, kib * 2))
     }
 }
 

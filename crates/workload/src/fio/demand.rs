@@ -3,23 +3,9 @@
 use super::jobs::JobFile;
 use super::settings::{Job, Work};
 use crate::base::driven::Demand;
-use crate::spec::prepared::Prepared;
 
 /// Place of writes among the directions.
 const WRITES: usize = 1;
-
-impl Prepared {
-    /// How fast its jobs can write, those that run at the same time together; `None` where nothing says so.
-    pub fn demands(&self) -> Option<Vec<Vec<Demand>>> {
-        self.ready.demands()
-    }
-
-    /// Requests that its jobs keep in flight at most, those that run at the same time together; 0 for a workload
-    /// without jobs.
-    pub fn depth(&self) -> u64 {
-        self.ready.depth()
-    }
-}
 
 impl JobFile {
     /// What writes of its jobs there can be, clone by clone: jobs that run at the same time are together.

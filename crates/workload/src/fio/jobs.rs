@@ -9,8 +9,8 @@ use super::value::{Kilo, Value};
 use crate::base::error::WorkloadError;
 
 use crate::base::remark::{Kind, Remark};
-use crate::base::shape::{DRIVES_MAX, SIZE_BYTES_MAX};
-use crate::stack::split::names_of;
+use crate::base::shape::SIZE_BYTES_MAX;
+use crate::stack::drives::{DRIVES_MAX, names_of};
 use ssd::rng::mix;
 use std::fs::File;
 use std::io::Read;

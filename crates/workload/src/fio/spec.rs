@@ -8,9 +8,8 @@ use crate::base::remark::Remark;
 use crate::base::report::SourceReport;
 use crate::base::request::Source;
 use crate::base::settings::settings;
-use crate::base::shape::{DRIVES_MAX, Drives};
+use crate::stack::drives::{Apart, DRIVES_MAX, Drives};
 use crate::stack::kind::{Kind, Ready, name_of, path_in};
-use crate::stack::split::Split;
 use crate::stack::stripe::Stripe;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -157,9 +156,9 @@ impl Ready for Understood {
         Some(self.jobs.open(drive_sectors, self.spec.seed))
     }
 
-    fn split(&self) -> Split {
+    fn apart(&self) -> Apart {
         let drives = self.jobs.drives();
-        if drives.is_empty() { Split::Whole } else { Split::Jobs(drives) }
+        if drives.is_empty() { Apart::No } else { Apart::Jobs(drives) }
     }
 
     fn demands(&self) -> Option<Vec<Vec<Demand>>> {

@@ -1,18 +1,22 @@
 //! A workload that was looked through: what it needs of a drive, and its requests, any number of times.
 
+use crate::base::driven::Demand;
 use crate::base::driven::Driven;
 use crate::base::error::WorkloadError;
 use crate::base::footprint::{Footprint, footprint};
+use crate::base::input::bytes::Progress;
 use crate::base::report::SourceReport;
 use crate::base::request::Source;
 use crate::base::shape::Alignment;
+use crate::generate::synthetic::{Arrival, Pattern, SyntheticSpec};
 use crate::spec::kinds::Spec;
+use crate::spec::split::Split;
 use crate::stack::cached::{Cached, Filter};
 use crate::stack::cached_jobs::CachedJobs;
+use crate::stack::drives::Apart;
 use crate::stack::kind::Ready;
 use crate::stack::map_hints::{Mapped, Mapping};
 use crate::stack::priorities::{Prioritised, PriorityShares};
-use crate::stack::split::Split;
 use crate::stack::stream::Stream;
 use crate::stack::stripe::{OnMember, Stripe};
 use ssd::rng::mix;
@@ -20,8 +24,8 @@ use std::sync::Arc;
 
 /// A workload that was looked through and can be opened any number of times.
 pub struct Prepared {
-    pub(crate) spec: Spec,
-    pub(crate) ready: Arc<dyn Ready>,
+    spec: Spec,
+    ready: Arc<dyn Ready>,
     cache: Option<(f64, bool)>,
     mapping: Arc<Mapping>,
     priorities: (PriorityShares, u64),
@@ -187,7 +191,14 @@ impl Prepared {
     /// Whether it is for one drive or for several.
     pub fn split(&self) -> Split {
         match self.place {
-            Place::Whole => self.ready.split(),
+            Place::Whole => match self.ready.apart() {
+                Apart::No => Split::Whole,
+                Apart::Jobs(names) => Split::Jobs(names),
+                Apart::Devices(devices) => {
+                    let part = |(name, number)| (name, self.spec.of_device(number));
+                    Split::Parts(devices.into_iter().map(part).collect())
+                }
+            },
             Place::Volume(stripe) => Split::Striped(stripe),
             Place::Member(..) => Split::Whole,
         }
@@ -204,5 +215,71 @@ impl Prepared {
     /// A job that ends by time only: where no time passes it would go on for ever.
     pub fn timed_job(&self) -> Option<&str> {
         self.ready.timed_job()
+    }
+
+    /// Of a generator whose requests are drawn one by one: the same draws with another seed, at the same hot places.
+    /// If these write less than `least` times, that many writes instead, unless it matters which requests come
+    /// between. `None` for all else.
+    pub fn redrawn(&self, seed: u64, least: u64) -> Option<Result<Prepared, WorkloadError>> {
+        let Spec::Synthetic(spec) = &self.spec else { return None };
+        let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
+        let mut drawn = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
+        let writes = spec.count as f64 * (1.0 - (spec.read_percent + spec.trim_percent) / 100.0);
+        let is_free = spec.pattern != Pattern::Sequential && spec.hot_shift_requests == 0;
+        if is_free && 0.0 < writes && writes < least as f64 {
+            // Nobody looks at when they arrive.
+            (drawn.read_percent, drawn.arrival) = (0.0, Arrival::Closed);
+            drawn.trim_percent = 100.0 * spec.trimmed();
+            drawn.count = (least as f64 / (1.0 - spec.trimmed())).ceil() as u64;
+        }
+        Some(Spec::Synthetic(drawn).prepare())
+    }
+
+    /// Whether its requests depend on when earlier ones complete ([`Prepared::driven`]).
+    pub fn is_driven(&self) -> bool {
+        self.spec.is_driven()
+    }
+
+    /// Whether it is a generator that writes each unit of a drive with the same probability, one at a time.
+    pub fn writes_evenly(&self, unit_bytes: u64) -> bool {
+        let Spec::Synthetic(spec) = &self.spec else { return false };
+        let is_whole = spec.space_sectors().is_none() && spec.footprint_percent == 100.0;
+        let is_aligned = match spec.alignment_bytes {
+            Alignment::Size | Alignment::Bytes(0) => true,
+            Alignment::Bytes(bytes) => bytes == unit_bytes,
+        };
+        let is_plain = spec.cache().is_none() && spec.copies == 1 && spec.read_percent < 100.0;
+        let is_plain = is_plain && spec.trim_percent == 0.0;
+        let writes_units = is_aligned && spec.sizes().all(|bytes| bytes == unit_bytes);
+        spec.pattern == Pattern::Uniform && is_whole && is_plain && writes_units
+    }
+
+    /// How fast its jobs can write, those that run at the same time together; `None` where nothing says so.
+    pub fn demands(&self) -> Option<Vec<Vec<Demand>>> {
+        self.ready.demands()
+    }
+
+    /// Requests that its jobs keep in flight at most, those that run at the same time together; 0 for a workload
+    /// without jobs.
+    pub fn depth(&self) -> u64 {
+        self.ready.depth()
+    }
+}
+
+impl Spec {
+    /// Reads a trace through once; a generator needs nothing. See [`Prepared`].
+    pub fn prepare(&self) -> Result<Prepared, WorkloadError> {
+        self.prepare_with(&mut |_| {})
+    }
+
+    /// The same, telling now and then how far it is.
+    pub fn prepare_with(&self, progress: &mut dyn FnMut(Progress)) -> Result<Prepared, WorkloadError> {
+        self.check()?;
+        Prepared::of(self, self.kind().prepare(progress)?)
+    }
+
+    /// Prepares and opens in one go, for a drive of so many 512-byte sectors.
+    pub fn open(&self, drive_sectors: u64) -> Result<Box<dyn Source>, WorkloadError> {
+        self.prepare()?.open(drive_sectors)
     }
 }

@@ -6,8 +6,9 @@ use crate::base::input::bytes::Progress;
 use crate::base::remark::Remark;
 use crate::base::report::SourceReport;
 use crate::base::request::{Record, Source};
-use crate::spec::kinds::{Spec, TraceSpec};
+use crate::spec::kinds::Spec;
 use crate::trace::select::Selected;
+use crate::trace::spec::TraceSpec;
 
 /// A stream of recorded requests: those of a trace that are asked for, or all of a generator.
 pub struct Recorded(Kind);

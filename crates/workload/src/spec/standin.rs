@@ -2,14 +2,11 @@
 //! `presets/workload/`, compiled in.
 //!
 //! Each file has two tables: `[pinned]`, what the paper says of the trace, to which tests hold the stand-in, and
-//! `[workload]`, a [`MixSpec`] that matches it. All else about the trace is unknown; what was put in its place is
-//! tagged there as assumed.
+//! `[workload]`, a [`MixSpec`](crate::MixSpec) that matches it. All else about the trace is unknown; what was put in
+//! its place is tagged there as assumed.
 
 use crate::base::error::WorkloadError;
-use crate::base::near::near;
-use crate::base::settings::{Value, found, quoted, settings};
-use crate::generate::mix::MixSpec;
-use crate::spec::kinds::Spec;
+use crate::base::settings::{Value, settings};
 use ssd::config::presets::Preset;
 use toml::de::{DeTable, DeValue};
 
@@ -23,7 +20,7 @@ macro_rules! shipped {
     };
 }
 
-const STANDINS: &[Preset] = shipped!(
+pub(super) const STANDINS: &[Preset] = shipped!(
     "ads",
     "mds",
     "websearch",
@@ -105,7 +102,7 @@ pub fn standin(name: &str) -> Option<&'static Preset> {
 /// What is known of the trace that a stand-in stands for.
 pub fn pinned(standin: &Preset) -> Result<Pinned, WorkloadError> {
     let mut pinned = Pinned::default();
-    let table = parse(standin)?;
+    let table = tables_of(standin)?;
     if let Some(DeValue::Table(table)) = table.get_ref().get("pinned").map(|value| value.get_ref()) {
         for (key, value) in table.iter() {
             pinned.set_value(key.get_ref(), value.get_ref()).map_err(|error| error.at(value.span()))?;
@@ -114,51 +111,13 @@ pub fn pinned(standin: &Preset) -> Result<Pinned, WorkloadError> {
     Ok(pinned)
 }
 
-/// The workload that stands in, by whose name it goes.
-pub fn workload(standin: &Preset) -> Result<Spec, WorkloadError> {
-    let table = parse(standin)?;
-    match table.get_ref().get("workload").map(|value| value.get_ref()) {
-        Some(DeValue::Table(table)) => {
-            let mut spec = Spec::from_table(table)?;
-            match &mut spec {
-                Spec::Mix(spec) => spec.preset = standin.name.to_string(),
-                Spec::Files(spec) => spec.preset = standin.name.to_string(),
-                _ => {
-                    return Err(WorkloadError::setting(
-                        "parts",
-                        format!("found none in {}", standin.file),
-                        "a mix",
-                    ));
-                }
-            }
-            Ok(spec)
-        }
-        _ => Err(WorkloadError::setting("", format!("no table in {}", standin.file), "[workload]")),
-    }
-}
-
-/// The workload that a value of `preset` names; a mix of no parts for an empty name.
-pub(crate) fn named(value: &DeValue<'_>) -> Result<Spec, WorkloadError> {
-    let name = match value {
-        DeValue::String(name) if name.is_empty() => return Ok(Spec::Mix(MixSpec::default())),
-        DeValue::String(name) => name,
-        _ => return Err(WorkloadError::setting("preset", format!("found {}", found(value)), names())),
-    };
-    match standin(name) {
-        Some(standin) => workload(standin),
-        None => {
-            let error = WorkloadError::setting("preset", format!("found {}", quoted(name)), names());
-            Err(error.with_near(near(name, STANDINS.iter().map(|preset| preset.name))))
-        }
-    }
-}
-
 /// All names, for a message.
-fn names() -> String {
+pub(super) fn names() -> String {
     STANDINS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ")
 }
 
-fn parse(standin: &Preset) -> Result<toml::Spanned<DeTable<'static>>, WorkloadError> {
+/// The tables of a stand-in.
+pub(super) fn tables_of(standin: &Preset) -> Result<toml::Spanned<DeTable<'static>>, WorkloadError> {
     DeTable::parse(standin.text)
         .map_err(|e| WorkloadError::setting("", format!("{}: {}", standin.file, e.message()), "TOML"))
 }

@@ -8,10 +8,9 @@ use crate::base::input::bytes::Progress;
 use crate::base::report::SourceReport;
 use crate::base::request::Source;
 use crate::base::settings::Settings;
+use crate::stack::drives::Apart;
 use crate::stack::map_hints::MapHints;
 use crate::stack::priorities::PriorityShares;
-use crate::stack::replay::{Copies, Repeat};
-use crate::stack::split::Split;
 use crate::stack::stripe::Stripe;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -107,8 +106,8 @@ pub(crate) trait Ready: Send + Sync {
     }
 
     /// Whether it is for one drive or for several.
-    fn split(&self) -> Split {
-        Split::Whole
+    fn apart(&self) -> Apart {
+        Apart::No
     }
 
     /// How fast it can write where requests depend on when earlier ones complete: see [`Prepared::demands`].
@@ -133,18 +132,4 @@ pub(crate) trait Ready: Send + Sync {
     fn timed_job(&self) -> Option<&str> {
         None
     }
-}
-
-/// So many passes over what a generator gives.
-pub(crate) fn passes<G: Source + Clone + 'static>(one: G, repeat: u64) -> Box<dyn Source> {
-    if repeat == 1 { Box::new(one) } else { Box::new(Repeat::new(one, repeat)) }
-}
-
-/// So many users of what `open` opens.
-pub(crate) fn copies(
-    copies: u64,
-    seed: u64,
-    mut open: impl FnMut() -> Result<Box<dyn Source>, WorkloadError>,
-) -> Result<Box<dyn Source>, WorkloadError> {
-    if copies == 1 { open() } else { Ok(Box::new(Copies::new(copies, seed, open)?)) }
 }

@@ -3,6 +3,7 @@
 
 pub mod cached;
 pub mod cached_jobs;
+pub mod drives;
 pub mod kind;
 pub mod map_hints;
 pub mod page_cache;
@@ -10,6 +11,5 @@ pub mod page_index;
 pub mod priorities;
 pub mod read_buffer;
 pub mod replay;
-pub mod split;
 pub mod stream;
 pub mod stripe;

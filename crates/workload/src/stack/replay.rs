@@ -142,3 +142,17 @@ impl Source for Copies {
         self.users.first().map(|user| user.source.report()).unwrap_or_default()
     }
 }
+
+/// So many passes over what a generator gives.
+pub(crate) fn passes<G: Source + Clone + 'static>(one: G, repeat: u64) -> Box<dyn Source> {
+    if repeat == 1 { Box::new(one) } else { Box::new(Repeat::new(one, repeat)) }
+}
+
+/// So many users of what `open` opens.
+pub(crate) fn copies(
+    copies: u64,
+    seed: u64,
+    mut open: impl FnMut() -> Result<Box<dyn Source>, WorkloadError>,
+) -> Result<Box<dyn Source>, WorkloadError> {
+    if copies == 1 { open() } else { Ok(Box::new(Copies::new(copies, seed, open)?)) }
+}

@@ -4,6 +4,8 @@
 pub mod address;
 pub mod analysis;
 pub mod convert;
+pub mod operations;
 pub mod select;
+pub mod spec;
 pub mod survey;
 pub mod surveyed;

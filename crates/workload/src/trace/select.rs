@@ -5,60 +5,15 @@ use crate::base::error::{Problem, WorkloadError};
 use crate::base::findings::LeftOut;
 use crate::base::input::bytes::Progress;
 use crate::base::report::SourceReport;
-use crate::base::request::{OPERATIONS, Record, operation_named};
-use crate::base::settings::{Value, quoted};
+use crate::base::request::Record;
+use crate::base::settings::Value;
 use crate::base::shape::Devices;
 use crate::reader::{Records, open_trace};
-use crate::spec::kinds::TraceSpec;
-use ssd::signals::OpCode;
-use toml::de::DeValue;
+use crate::trace::operations::Operations;
+use crate::trace::spec::TraceSpec;
 
 /// Devices or processes that an error names.
 const SHOWN: usize = 16;
-
-/// Which operations of a trace are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operations([bool; OPERATIONS.len()]);
-
-impl Default for Operations {
-    fn default() -> Self {
-        Operations([true; OPERATIONS.len()])
-    }
-}
-
-impl Operations {
-    #[inline]
-    fn has(self, op: OpCode) -> bool {
-        self.0[op as usize]
-    }
-}
-
-impl Value for Operations {
-    fn read(value: &DeValue<'_>) -> Option<Self> {
-        let text = value.as_str()?;
-        if text == "all" {
-            return Some(Self::default());
-        }
-        let mut taken = [false; OPERATIONS.len()];
-        for word in text.split(',') {
-            taken[operation_named(word.trim())? as usize] = true;
-        }
-        Some(Operations(taken))
-    }
-    fn show(&self) -> String {
-        if *self == Self::default() {
-            return quoted("all");
-        }
-        let words = OPERATIONS.into_iter().filter(|op| self.has(*op)).map(OpCode::name);
-        quoted(&words.collect::<Vec<_>>().join(","))
-    }
-    fn allowed() -> String {
-        "all, or some of read, write, trim, flush with commas between them".to_string()
-    }
-    fn names() -> &'static [&'static str] {
-        &["all", "read", "write", "trim", "flush"]
-    }
-}
 
 /// The records of a trace that are asked for.
 pub(crate) struct Selected {

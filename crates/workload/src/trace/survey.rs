@@ -8,9 +8,9 @@ use crate::base::pages::RankMap;
 use crate::base::report::SourceReport;
 use crate::base::request::{PAGE_SECTORS, Record, Request, SECTORS_MAX, Source};
 use crate::base::shape::Devices;
-use crate::spec::kinds::TraceSpec;
 use crate::trace::address::{AddressMap, AddressPolicy, page_base};
 use crate::trace::select::Selected;
+use crate::trace::spec::TraceSpec;
 use ssd::rng::mix;
 use std::sync::Arc;
 

@@ -16,10 +16,9 @@ use crate::base::report::SourceReport;
 use crate::base::request::{Request, SECTOR_BYTES, Source};
 use crate::base::settings::choice;
 use crate::base::shape::{Alignment, Sizes};
-use crate::spec::kinds::Spec;
-use crate::spec::prepared::Prepared;
-use crate::stack::kind::{Kind, Ready, copies, passes};
+use crate::stack::kind::{Kind, Ready};
 use crate::stack::priorities::PriorityShares;
+use crate::stack::replay::{copies, passes};
 use arrival::{Clock, generator};
 use scatter::Scatter;
 use ssd::rng::Rng;
@@ -88,7 +87,7 @@ fn sectors(bytes: u64) -> u64 {
 }
 
 impl SyntheticSpec {
-    fn sizes(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> {
         self.size_bytes.0.iter().map(|(bytes, _)| *bytes)
     }
 
@@ -114,7 +113,7 @@ impl SyntheticSpec {
     }
 
     /// Share of trims among what is no read.
-    fn trimmed(&self) -> f64 {
+    pub(crate) fn trimmed(&self) -> f64 {
         if self.trim_percent > 0.0 { (self.trim_percent / (100.0 - self.read_percent)).min(1.0) } else { 0.0 }
     }
 }
@@ -420,44 +419,5 @@ impl Source for Generator {
 
     fn report(&self) -> SourceReport {
         SourceReport::default()
-    }
-}
-
-impl Prepared {
-    /// Of a generator whose requests are drawn one by one: the same draws with another seed, at the same hot places.
-    /// If these write less than `least` times, that many writes instead, unless it matters which requests come
-    /// between. `None` for all else.
-    pub fn redrawn(&self, seed: u64, least: u64) -> Option<Result<Prepared, WorkloadError>> {
-        let Spec::Synthetic(spec) = &self.spec else { return None };
-        let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
-        let mut drawn = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
-        let writes = spec.count as f64 * (1.0 - (spec.read_percent + spec.trim_percent) / 100.0);
-        let is_free = spec.pattern != Pattern::Sequential && spec.hot_shift_requests == 0;
-        if is_free && 0.0 < writes && writes < least as f64 {
-            // Nobody looks at when they arrive.
-            (drawn.read_percent, drawn.arrival) = (0.0, Arrival::Closed);
-            drawn.trim_percent = 100.0 * spec.trimmed();
-            drawn.count = (least as f64 / (1.0 - spec.trimmed())).ceil() as u64;
-        }
-        Some(Spec::Synthetic(drawn).prepare())
-    }
-
-    /// Whether its requests depend on when earlier ones complete ([`Prepared::driven`]).
-    pub fn is_driven(&self) -> bool {
-        self.spec.is_driven()
-    }
-
-    /// Whether it is a generator that writes each unit of a drive with the same probability, one at a time.
-    pub fn writes_evenly(&self, unit_bytes: u64) -> bool {
-        let Spec::Synthetic(spec) = &self.spec else { return false };
-        let is_whole = spec.space_sectors().is_none() && spec.footprint_percent == 100.0;
-        let is_aligned = match spec.alignment_bytes {
-            Alignment::Size | Alignment::Bytes(0) => true,
-            Alignment::Bytes(bytes) => bytes == unit_bytes,
-        };
-        let is_plain = spec.cache().is_none() && spec.copies == 1 && spec.read_percent < 100.0;
-        let is_plain = is_plain && spec.trim_percent == 0.0;
-        let writes_units = is_aligned && spec.sizes().all(|bytes| bytes == unit_bytes);
-        spec.pattern == Pattern::Uniform && is_whole && is_plain && writes_units
     }
 }

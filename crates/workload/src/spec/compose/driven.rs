@@ -1,8 +1,7 @@
 //! Phases of which at least one is jobs that drive themselves: then all are driven, and each begins when the last
 //! request of the one before has completed.
 
-use super::member::{Done, OnPart, Running, Seen};
-use super::{names, told};
+use super::member::{Done, OnPart, Running, Seen, names, told};
 use crate::base::driven::{Driven, LaneTimes, Poll};
 use crate::base::error::WorkloadError;
 use crate::base::remark::Remark;

@@ -4,71 +4,22 @@
 
 mod driven;
 mod member;
+mod members;
 
 use crate::base::driven::Driven;
 use crate::base::error::WorkloadError;
 use crate::base::input::bytes::Progress;
-use crate::base::remark::Remark;
 use crate::base::report::SourceReport;
 use crate::base::request::{FilesAtStart, MemberNames, Request, Source};
-use crate::base::settings::settings;
-use crate::generate::synthetic::SyntheticSpec;
-use crate::spec::kinds::Spec;
+use crate::spec::kinds::{Member, Members, PhasesSpec, TogetherSpec};
 use crate::stack::kind::{Kind, Ready};
 use driven::DrivenInTurn;
-use member::{Running, Seen};
+use member::{Running, Seen, names, told};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::path::Path;
 use std::sync::Arc;
-
-pub use member::{Member, MemberKeys, Members};
-
-settings! {
-    /// Workloads one after the other.
-    pub struct PhasesSpec {
-        /// The phases, in order: each is a workload, and when it ends.
-        phases: Members = Members::default(), unit "", allowed "", if |_| true;
-    }
-}
-
-settings! {
-    /// Workloads at the same time, merged by their times; those without times in turn.
-    pub struct TogetherSpec {
-        /// The workloads.
-        together: Members = Members::default(), unit "", allowed "", if |_| true;
-    }
-}
-
-impl Spec {
-    /// Gives it another seed, if anything of it is random. The seeds of phases, and of workloads together, move on
-    /// alike from what they are for seed 1, so that those that differ do so still.
-    pub fn set_seed(&mut self, seed: u64) -> Result<(), WorkloadError> {
-        match self {
-            Spec::Phases(spec) => spec.phases.move_seeds(seed),
-            Spec::Together(spec) => spec.together.move_seeds(seed),
-            _ if self.has_key("seed") => self.set("seed", &seed.to_string()),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same from what somebody has written, in any way in which a generator's `seed` can be.
-    pub fn set_seed_as_written(&mut self, text: &str) -> Result<(), WorkloadError> {
-        let mut written = Spec::Synthetic(SyntheticSpec::default());
-        written.set("seed", text)?;
-        let Spec::Synthetic(written) = written else { unreachable!("a seed does not change this workload") };
-        self.set_seed(written.seed)
-    }
-
-    /// What its phases are called; `None` if it has none.
-    pub fn phase_names(&self) -> Option<Vec<String>> {
-        match self {
-            Spec::Phases(spec) => Some(spec.phases.names()),
-            _ => None,
-        }
-    }
-}
 
 /// The members, looked through.
 struct Composed {
@@ -138,22 +89,6 @@ impl Ready for Composed {
     fn timed_job(&self) -> Option<&str> {
         self.members.iter().find_map(|member| member.timed_job())
     }
-}
-
-/// What results call them.
-fn names(members: &[Arc<Seen>]) -> Vec<String> {
-    members.iter().map(|member| member.title().to_string()).collect()
-}
-
-/// The remarks of all members, each said once.
-fn told(remarks: impl Iterator<Item = Vec<Remark>>) -> SourceReport {
-    let mut notes: Vec<Remark> = Vec::new();
-    for note in remarks.flatten() {
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    SourceReport { notes, ..SourceReport::default() }
 }
 
 /// Phases at work.

@@ -1,32 +1,39 @@
-//! Workloads for several drives.
+//! Several drives: whether devices are drives, and what these are called.
 
-use crate::spec::kinds::Spec;
+use crate::base::settings::choice;
 use crate::stack::stripe::Stripe;
 
-/// Whether a workload is for one drive or for several.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Split {
-    /// One.
-    #[default]
-    Whole,
-    /// Jobs that work on several drives at the same time, of these names ([`Driven::drive`](crate::Driven::drive)).
-    Jobs(Vec<String>),
-    /// Drives that know nothing of each other: the name of each and its workload.
-    Parts(Vec<(String, Spec)>),
-    /// Drives that make one volume.
-    Striped(Stripe),
+/// Drives that devices may be, at most: each is simulated as a whole.
+pub(crate) const DRIVES_MAX: usize = 64;
+
+choice! {
+    /// Whether requests for several devices reach one drive, or each device is a drive; or all reach drives in a
+    /// stripe.
+    pub enum Drives {
+        /// One drive.
+        Together = "together",
+        /// One drive for each device.
+        Each = "each",
+        /// Several drives that make one volume (RAID 0).
+        Striped = "striped",
+    }
 }
 
-impl Split {
-    /// Names of the drives; none if there is one.
-    pub fn names(&self) -> Vec<String> {
-        match self {
-            Split::Whole => Vec::new(),
-            Split::Jobs(names) => names.clone(),
-            Split::Parts(parts) => parts.iter().map(|(name, _)| name.clone()).collect(),
-            Split::Striped(stripe) => stripe.names(),
-        }
+impl Drives {
+    /// The stripe of so many drives, in chunks of so many KiB, if they are to be one.
+    pub(crate) fn stripe(self, drives: u64, kib: u64) -> Option<Stripe> {
+        (self == Drives::Striped).then(|| Stripe::new(drives as u16, kib * 2))
     }
+}
+
+/// Whether the requests of a workload are for one drive or for several.
+pub(crate) enum Apart {
+    /// For one.
+    No,
+    /// Jobs work on several drives at the same time, of these names.
+    Jobs(Vec<String>),
+    /// Each device is a drive that knows nothing of the others: its name, and the number by which it is asked for.
+    Devices(Vec<(String, u64)>),
 }
 
 /// What drives are called that are these devices: the names of folders, each another one.
