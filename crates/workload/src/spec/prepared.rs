@@ -8,6 +8,7 @@ use crate::base::input::bytes::Progress;
 use crate::base::report::SourceReport;
 use crate::base::request::Source;
 use crate::base::shape::Alignment;
+use crate::generate::mix::MixSpec;
 use crate::generate::synthetic::{Arrival, Pattern, SyntheticSpec};
 use crate::spec::kinds::Spec;
 use crate::spec::split::Split;
@@ -233,6 +234,19 @@ impl Prepared {
             drawn.count = (least as f64 / (1.0 - spec.trimmed())).ceil() as u64;
         }
         Some(Spec::Synthetic(drawn).prepare())
+    }
+
+    /// Of a mix: its writes without end, drawn with another seed, at the same hot places. Nobody looks at when they
+    /// arrive. `None` for all else, also where it matters what else happens: behind a page cache, or in copies.
+    pub fn endless_writes(&self, seed: u64) -> Option<Result<Prepared, WorkloadError>> {
+        let Spec::Mix(spec) = &self.spec else { return None };
+        if spec.cache().is_some() || spec.copies > 1 {
+            return None;
+        }
+        let parts = spec.parts_that_write()?;
+        let (scatter_seed, arrival) = (spec.scattered_by(), Arrival::Closed);
+        let drawn = MixSpec { seed, scatter_seed, parts, arrival, repeat: 1, count: u64::MAX, ..spec.clone() };
+        Some(Spec::Mix(drawn).prepare())
     }
 
     /// Whether its requests depend on when earlier ones complete ([`Prepared::driven`]).

@@ -1,6 +1,6 @@
 //! What a mix can be told, and where its parts lie.
 
-use super::part::{Part, Parts};
+use super::part::{Part, Parts, Places};
 use crate::base::error::{Problem, WorkloadError};
 use crate::generate::synthetic::arrival::generator;
 
@@ -16,6 +16,8 @@ generator! {
         /// Hot data lies in chunks of this size, scattered over the part's space; 0 to leave it in order.
         chunk_kib: u64 = 64, unit "KiB", allowed "0, or a multiple of 4 up to 1048576",
             if |n| n % 4 == 0 && *n <= 1 << 20;
+        /// Seed of where they are scattered, so that mixes with other seeds have the same hot places; 0 for `seed`.
+        scatter_seed: u64 = 0, unit "", allowed "", if |_| true;
         /// Space of all parts together, which are scaled alike; 0 to leave them as they are.
         footprint_gib: f64 = 0.0, unit "GiB", allowed "0 to 1048576", if |x| (0.0..=1_048_576.0).contains(x);
         /// The same as a share of the drive, if `footprint_gib` is 0; 0 to leave them as they are.
@@ -85,6 +87,27 @@ impl MixSpec {
             return Err(self.too_small(part, end - start, space));
         }
         Ok(stretches)
+    }
+
+    /// Seed of where hot data lies.
+    pub(crate) fn scattered_by(&self) -> u64 {
+        if self.scatter_seed > 0 { self.scatter_seed } else { self.seed }
+    }
+
+    /// The parts without their reads; none if they write nothing. Reads of a scan stay: they take places that are not
+    /// written then.
+    pub(crate) fn parts_that_write(&self) -> Option<Parts> {
+        let weight = |part: &Part| match part.places {
+            Places::Scan if part.read_percent < 100.0 => part.share_percent,
+            _ => part.share_percent * (1.0 - part.read_percent / 100.0),
+        };
+        let all: f64 = self.parts.0.iter().map(weight).sum();
+        let written = |part: &Part| Part {
+            share_percent: 100.0 * weight(part) / all,
+            read_percent: if part.places == Places::Scan { part.read_percent } else { 0.0 },
+            ..part.clone()
+        };
+        (all > 0.0).then(|| Parts(self.parts.0.iter().map(written).collect()))
     }
 
     /// The error of a scale at which a part has no room for its longest request.
