@@ -1,12 +1,24 @@
 //! Flags that describe a workload: a trace and what is to be done with it, or a generator.
 
 use clap::Args;
-use lab::job::with_path;
+use lab::job::{Given, with_path};
 use ssd::config::{Layer, Value};
 use std::path::Path;
 use workload::{SECTOR_BYTES, Spec, SyntheticSpec, TraceSpec};
 
 use crate::failure::Failure;
+
+/// A workload, and what flags have set of it.
+pub struct Flagged {
+    pub spec: Spec,
+    pub given: Given,
+}
+
+impl From<Spec> for Flagged {
+    fn from(spec: Spec) -> Self {
+        Flagged { spec, given: Given::default() }
+    }
+}
 
 /// What is to be done with a trace.
 #[derive(Args, Debug, Default)]
@@ -168,7 +180,7 @@ impl TraceArgs {
     }
 
     /// Applies the flags.
-    pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
+    pub fn apply(&self, spec: &mut Flagged) -> Result<(), Failure> {
         set(spec, "--format", "format", self.format.as_deref())?;
         set(spec, "--time-unit", "time_unit", self.time_unit.as_deref())?;
         set(spec, "--address-unit", "address_unit", self.address_unit.as_deref())?;
@@ -182,7 +194,7 @@ impl TraceArgs {
             (!self.fio_set.is_empty()).then(|| format!("[{}]", options.collect::<Vec<_>>().join(", ")));
         set(spec, "--fio-set", "options", options.as_deref())?;
         set(spec, "--first", "first", self.first.as_deref())?;
-        if let (Some(found), Spec::Trace(TraceSpec { first: 0, .. })) = (&self.first, &*spec) {
+        if let (Some(found), Spec::Trace(TraceSpec { first: 0, .. })) = (&self.first, &spec.spec) {
             let allowed = "a whole number from 1 (without --first the whole trace is taken)";
             return Err(Failure::usage(format!("--first: found {found}, allowed: {allowed}")));
         }
@@ -190,7 +202,7 @@ impl TraceArgs {
     }
 
     /// Applies the flags that leave requests out.
-    fn filter(&self, spec: &mut Spec) -> Result<(), Failure> {
+    fn filter(&self, spec: &mut Flagged) -> Result<(), Failure> {
         let devices = self.device.as_ref().map(|numbers| match numbers.contains(',') {
             true => format!("[{numbers}]"),
             false => numbers.clone(),
@@ -223,7 +235,7 @@ impl TraceArgs {
 
 impl ReplayArgs {
     /// Applies the flags.
-    pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
+    pub fn apply(&self, spec: &mut Flagged) -> Result<(), Failure> {
         set(spec, "--repeat", "repeat", self.repeat.as_deref())?;
         set(spec, "--copies", "copies", self.copies.as_deref())?;
         // As text, so that 3/2 is a fraction and 2.5 stays exact.
@@ -307,14 +319,16 @@ impl SyntheticArgs {
     }
 
     /// What the flags are applied to: the stand-in named, what the configuration has, or a generator with all defaults.
-    pub fn start(&self, configured: Option<Spec>) -> Result<Spec, Failure> {
-        let mut spec = configured.unwrap_or_else(|| Spec::Synthetic(SyntheticSpec::default()));
+    pub fn start(&self, configured: Option<Spec>) -> Result<Flagged, Failure> {
+        let spec = configured.unwrap_or_else(|| Spec::Synthetic(SyntheticSpec::default()));
+        let is_whole = self.workload.is_some();
+        let mut spec = Flagged { spec, given: Given { is_whole, ..Given::default() } };
         set(&mut spec, "--workload", "preset", quoted(&self.workload).as_deref())?;
         Ok(spec)
     }
 
     /// Applies the flags.
-    pub fn apply(&self, spec: &mut Spec) -> Result<(), Failure> {
+    pub fn apply(&self, spec: &mut Flagged) -> Result<(), Failure> {
         let is_zipf = self.zipf.is_some() || self.zipf_theta.is_some();
         if let Some(other) = self.synthetic.as_deref().filter(|pattern| is_zipf && *pattern != "zipf") {
             return Err(Failure::usage(format!(
@@ -371,11 +385,10 @@ fn quoted(text: &Option<String>) -> Option<String> {
 }
 
 /// Sets a key that a flag stands for, if the flag was given.
-pub fn set(spec: &mut Spec, flag: &str, key: &str, value: Option<&str>) -> Result<(), Failure> {
-    match value {
-        Some(value) => spec.set(key, value).map_err(|e| Failure::from(e).about(flag)),
-        None => Ok(()),
-    }
+pub fn set(to: &mut Flagged, flag: &str, key: &str, value: Option<&str>) -> Result<(), Failure> {
+    let Some(value) = value else { return Ok(()) };
+    to.given.keys.insert(key.to_owned(), flag.to_owned());
+    to.spec.set(key, value).map_err(|e| Failure::from(e).about(flag))
 }
 
 /// The two ends of `A..B`; either may be left out.
@@ -473,7 +486,7 @@ mod tests {
         };
         let mut spec = args.start(None).unwrap();
         args.apply(&mut spec).unwrap();
-        let entries = spec.entries();
+        let entries = spec.spec.entries();
         for expected in [
             ("pattern", "\"zipf\""),
             ("count", "5"),
@@ -484,14 +497,15 @@ mod tests {
         }
         for process in ["java", "12", "Tom's caf\u{e9}", "tab\t and \"quote\""] {
             let args = TraceArgs { process: Some(process.into()), ..TraceArgs::default() };
-            let mut trace = with_path(None, Path::new("t.csv"));
+            let mut trace = Flagged::from(with_path(None, Path::new("t.csv")));
             args.apply(&mut trace).unwrap();
-            let Spec::Trace(trace) = trace else { panic!("not a trace") };
+            let Spec::Trace(trace) = trace.spec else { panic!("not a trace") };
             assert_eq!(trace.process, process);
         }
         let replay = ReplayArgs { speed_up: Some("3/2".into()), ..ReplayArgs::default() };
-        let mut trace = with_path(None, Path::new("5"));
+        let mut trace = Flagged::from(with_path(None, Path::new("5")));
         replay.apply(&mut trace).unwrap();
+        let trace = trace.spec;
         assert!(trace.entries().contains(&("speed_up", "\"3/2\"".to_owned())));
         assert!(trace.entries().contains(&("path", "\"5\"".to_owned())));
     }

@@ -413,6 +413,7 @@ impl RunResult {
             external_policies: ExternalPolicy::of(drive),
             config: facts.settings(),
             config_origins: facts.spec.origins.clone(),
+            workload_origins: facts.spec.workload_origins.clone(),
             cpu_seconds: cost.cpu.as_secs_f64(),
             wall_seconds: cost.wall.as_secs_f64(),
             requests_per_cpu_second: ratio(served.completed as f64, cost.cpu.as_secs_f64()),

@@ -76,6 +76,8 @@ pub struct RunSpec {
     /// Where keys of the drive and the run were set that have not their defaults, for the result: a preset, a file with
     /// its line, an argument.
     pub origins: BTreeMap<String, String>,
+    /// The same of the workload's keys, if that is known.
+    pub workload_origins: Option<BTreeMap<String, String>>,
     /// Whether the drive had been written before, as one that comes from a snapshot.
     pub was_used: bool,
     /// What the drive is while it is aged, if that is another: it goes on as the one of the run, as far as an aged
@@ -125,6 +127,7 @@ impl Default for RunSpec {
             workload_hash: 0,
             settings: Settings::new(),
             origins: BTreeMap::new(),
+            workload_origins: None,
             was_used: false,
             aged_as: None,
             policies: ExternalPolicies::default(),

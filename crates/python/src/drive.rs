@@ -253,10 +253,10 @@ impl Drive {
         let mut guard = self.slot.lock()?;
         let (stop, slot) = (self.begin(), &mut *guard);
         let ended = match load(&self.job, self.end(), workload)? {
-            Load::Spec(spec) => {
+            Load::Spec(spec, given) => {
+                let of = (*spec, given);
                 let job = self.job.clone().with_flags(layers).on_built_drive();
-                let run =
-                    |told: &mut dyn FnMut(lab::Progress)| measure(&job, *spec, (asked, &stop), slot, told);
+                let run = |told: &mut dyn FnMut(lab::Progress)| measure(&job, of, (asked, &stop), slot, told);
                 Ended::of(watched(py, &stop, &shown, run)?)?
             }
             Load::Requests(requests, has_times) => {

@@ -84,7 +84,7 @@ pub fn endurance(
     let spec = match workload {
         None => None,
         Some(workload) => match load(&job, End::of_bytes(0), Some(workload).filter(|_| config.is_none()))? {
-            Load::Spec(spec) => Some(*spec),
+            Load::Spec(spec, _) => Some(*spec),
             Load::Requests(..) => {
                 let allowed = "a path, or a dict of settings";
                 return Err(feed::wrong("workload", "columns of requests", allowed));

@@ -9,7 +9,7 @@ use crate::results::{Ended, Result};
 use crate::values;
 use crate::work::watched;
 use lab::files::FileLock;
-use lab::job::{is_config, with_path};
+use lab::job::{Given, is_config, with_path};
 use lab::places::{Force, Kind, Places, claim_file};
 use lab::{BlockTable, DriveCache, Job, Plan, RunSpec, Stop};
 use pyo3::prelude::*;
@@ -23,8 +23,8 @@ use workload::{Prepared, Request, Spec};
 
 /// What is run.
 pub enum Load {
-    /// A workload that Wordline makes or reads.
-    Spec(Box<Spec>),
+    /// A workload that Wordline makes or reads, and what arguments say of it.
+    Spec(Box<Spec>, Given),
     /// Requests, and whether they have arrival times.
     Requests(Vec<Request>, bool),
 }
@@ -78,6 +78,9 @@ impl Asked {
 const NAMED: &str = "the name of a drive (text), such as \"m64\"; a drive of your own runs it itself: \
                      drive.run(workload)";
 
+/// What results call the argument as the place where a key of the workload was set.
+const WORKLOAD: &str = "argument workload";
+
 /// What may be run.
 const WORKLOADS: &str = "a path (a trace, a fio job file), a dict of settings ({\"pattern\": \"uniform\", \
                          \"count\": 10_000}), columns of requests (a dict or a data frame of lba, sectors, op)";
@@ -88,7 +91,7 @@ pub fn load(job: &Job, end: End, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load
     let Some(of) = of else {
         let nothing =
             || WorkloadError::new_err(format!("nothing to run: found no workload, allowed: {WORKLOADS}"));
-        return Ok(Load::Spec(Box::new(configured()?.ok_or_else(nothing)?)));
+        return Ok(Load::Spec(Box::new(configured()?.ok_or_else(nothing)?), Given::default()));
     };
     if let Some(columns) = feed::columns(of)? {
         let (requests, has_times) = feed::requests(&columns, end)?;
@@ -102,14 +105,17 @@ pub fn load(job: &Job, end: End, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load
         return Ok(Load::Requests(requests, has_times));
     }
     if let Ok(settings) = of.cast::<PyDict>() {
+        let mut given = Given { is_whole: true, ..Given::default() };
         let line = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             let key: String = key.extract()?;
             let value = values::toml(&value).map_err(|error| values::of_workload(of.py(), &key, error))?;
-            Ok(format!("{key} = {value}\n"))
+            let line = format!("{key} = {value}\n");
+            given.keys.insert(key, WORKLOAD.to_owned());
+            Ok(line)
         };
         let text: String = settings.iter().map(line).collect::<PyResult<_>>()?;
         let spec = Spec::parse(&text).map_err(|error| errors::of_workload(&error))?;
-        return Ok(Load::Spec(Box::new(spec)));
+        return Ok(Load::Spec(Box::new(spec), given));
     }
     let Ok(path) = of.extract::<PathBuf>() else {
         return Err(feed::wrong("workload", feed::shown_with_kind(of), WORKLOADS));
@@ -122,7 +128,9 @@ pub fn load(job: &Job, end: End, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load
         );
         return Err(WorkloadError::new_err(message));
     }
-    Ok(Load::Spec(Box::new(with_path(configured()?, &path))))
+    let spec = with_path(configured()?, &path);
+    let given = Given::path(&spec, WORKLOAD);
+    Ok(Load::Spec(Box::new(spec), given))
 }
 
 /// Refuses a depth beside arrival times, which would be silently without effect.
@@ -198,7 +206,7 @@ impl From<Unbegun> for PyErr {
 /// Everything from a workload's settings to its result, on a drive that is there or is made for it.
 pub fn measure(
     job: &Job,
-    mut spec: Spec,
+    (mut spec, given): (Spec, Given),
     (asked, stop): (Asked, &Stop),
     drive: &mut Option<Handle>,
     told: &mut dyn FnMut(lab::Progress),
@@ -207,6 +215,7 @@ pub fn measure(
     let _lock = asked.claim_places(Some(&spec))?;
     let prepared: Prepared = spec.prepare()?;
     let plan = job.plan(Some((&spec, &prepared)))?;
+    let plan = plan.with_workload_origins(job.workload_origins(&spec, &given));
     let (config, policies) = (&plan.resolved.config, plan.libraries.policies());
     let mut handle = match drive.take() {
         Some(handle) => handle,
@@ -292,11 +301,11 @@ pub fn run(
     let job = Job::read(config, drive.as_deref(), &settings).map_err(errors::of_job)?;
     let job = given.to_job(job)?.with_flags(layers);
     // A drive is made for it, so that columns have none to end on.
-    let Load::Spec(spec) = load(&job, End::of_bytes(0), Some(workload).filter(|_| config.is_none()))? else {
-        unreachable!("columns were refused");
-    };
+    let loaded = load(&job, End::of_bytes(0), Some(workload).filter(|_| config.is_none()))?;
+    let Load::Spec(spec, said) = loaded else { unreachable!("columns were refused") };
+    let of = (*spec, said);
     let (stop, shown) = (Stop::default(), Shown::of(py, progress)?);
-    let measured = watched(py, &stop, &shown, |told| measure(&job, *spec, (asked, &stop), &mut None, told))?;
+    let measured = watched(py, &stop, &shown, |told| measure(&job, of, (asked, &stop), &mut None, told))?;
     let ended = Ended::of(measured)?;
     let ended = Ended { raised: ended.raised.or(given.callables.raise().err()), ..ended };
     ended.told(py).map_err(|error| given.callables.explain(py, error))

@@ -13,7 +13,7 @@ use crate::drive_args::DriveArgs;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::progress::{LINE_EVERY, Progress};
-use crate::workload_args::TraceArgs;
+use crate::workload_args::{Flagged, TraceArgs};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -121,13 +121,14 @@ impl Endurance {
     fn workload(&self, job: &lab::Job) -> Result<Option<Spec>, Failure> {
         let configured = job.workload()?;
         let mut spec = match self.input.as_deref().filter(|path| !is_config(path)) {
-            Some(path) => with_path(configured, path),
+            Some(path) => Flagged::from(with_path(configured, path)),
             None => match configured {
-                Some(spec) => spec,
+                Some(spec) => spec.into(),
                 None => return Ok(None),
             },
         };
         self.trace.apply(&mut spec)?;
+        let mut spec = spec.spec;
         // Its pages lie side by side, whichever drive it is.
         if let Spec::Trace(trace) = &mut spec {
             trace.address = AddressPolicy::Compact;

@@ -1,6 +1,7 @@
 //! `wordline explain`: every value with its place, and a configuration that reads back.
 
 use crate::program::{SMALL, file, folder, trace, wordline};
+use serde_json::json;
 
 #[test]
 fn every_value_has_a_place() {
@@ -116,4 +117,31 @@ fn the_schema_of_results_is_that_of_the_docs() {
     let docs = include_str!("../../../../docs/result.schema.json");
     assert!(wordline(&["explain", "--schema"]).ok().out == docs, "docs/result.schema.json is another");
     wordline(&["explain", "--schema", "--docs"]).fails(2, &["--schema"]);
+}
+
+#[test]
+fn a_result_says_where_its_workload_was_set() {
+    let folder = folder("workload-origins");
+    let table = "[workload]\npattern = \"zipf\"\ncount = 500\nread_percent = 30\n";
+    let config = file(&folder, "own.toml", format!("{SMALL}{table}"));
+    let origins = |args: &[&str]| {
+        wordline(&[&["run", "--json"], args].concat()).ok().json()["workload_origins"].clone()
+    };
+    let own = origins(&[&config, "--read-percent", "50", "--set", "workload.seed=3"]);
+    let lines = SMALL.lines().count();
+    let expected = json!({
+        "workload.pattern": format!("{config}:{}", lines + 2),
+        "workload.count": format!("{config}:{}", lines + 3),
+        "workload.read_percent": "--read-percent",
+        "workload.seed": "--set workload.seed=3",
+    });
+    assert_eq!(own, expected);
+    // Another workload takes the place of the file's, whose settings are not in force.
+    let read = origins(&[&trace(), "--config", &config, "--first", "50"]);
+    assert_eq!(read, json!({ "workload.path": "command line", "workload.first": "--first" }));
+    let shipped = origins(&["--workload", "ads", "--requests", "500", "--precondition", "none"]);
+    assert_eq!(shipped["workload.count"], "--requests");
+    assert_eq!(shipped["workload.preset"], "--workload");
+    assert!(shipped["workload.rate_iops"].as_str().unwrap().starts_with("preset workload/ads:"), "{shipped}");
+    assert_eq!(shipped.get("workload.seed"), None);
 }

@@ -216,6 +216,10 @@ fn what_a_page_names_it_explains() {
     let settings = read(page_of(&generated));
     let settings = between(&settings, "id=\"configuration\"", "</section>");
     assert!(settings.contains("sized to the workload<") && !settings.contains("sized to the workload:"));
+    let workload = between(settings, "<summary>Workload (", "</details>");
+    for origin in ["--set workload.count=500<", "--synthetic<", "default<"] {
+        assert!(workload.contains(origin), "{origin} in {workload}");
+    }
 }
 
 #[test]

@@ -84,11 +84,9 @@ impl ConfigFile {
         Ok(Some(spec))
     }
 
-    pub fn workload_origin(&self, key: &str) -> Option<String> {
-        let document = DeTable::parse(&self.text).ok()?;
-        let DeValue::Table(table) = document.get_ref().get("workload")?.get_ref() else { return None };
-        let (key, _) = table.get_key_value(key)?;
-        Some(format!("{}:{}", self.name, self.line(key.span().start)))
+    /// The line of a key of its `[workload]` table.
+    pub fn workload_line(&self, key: &str) -> Option<usize> {
+        workload_line(&self.text, key)
     }
 
     /// The error with the file and line it stands in.
@@ -101,8 +99,20 @@ impl ConfigFile {
     }
 
     pub fn line(&self, byte: usize) -> usize {
-        1 + self.text.bytes().take(byte).filter(|b| *b == b'\n').count()
+        line(&self.text, byte)
     }
+}
+
+fn line(text: &str, byte: usize) -> usize {
+    1 + text.bytes().take(byte).filter(|b| *b == b'\n').count()
+}
+
+/// The line of a key of a text's `[workload]` table.
+pub(super) fn workload_line(text: &str, key: &str) -> Option<usize> {
+    let document = DeTable::parse(text).ok()?;
+    let DeValue::Table(table) = document.get_ref().get("workload")?.get_ref() else { return None };
+    let (key, _) = table.get_key_value(key)?;
+    Some(line(text, key.span().start))
 }
 
 /// Refuses a job file of fio, which looks much like a configuration, where one must stand.

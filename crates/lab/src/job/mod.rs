@@ -8,6 +8,7 @@ mod memo;
 mod pace;
 mod plan;
 mod size;
+mod workload_origins;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,6 +23,7 @@ pub(crate) use pace::can_saturate;
 pub use plan::Plan;
 pub use size::GENERATOR_SPACE_BYTES;
 pub(crate) use size::{Levels, Sized};
+pub use workload_origins::Given;
 
 use crate::own::{Asked, Names, Own, of_file};
 use crate::policies::{Allowed, Libraries, PolicyConfig, Refused, is_asked};
@@ -427,15 +429,6 @@ impl Job {
     /// one that was named.
     pub fn address_policy(&self) -> AddressPolicy {
         if self.leave_the_size_open() { AddressPolicy::Compact } else { AddressPolicy::Wrap }
-    }
-
-    /// Where a key of the workload was given, by `--set` or in the file; `None` if it has its default.
-    pub fn workload_origin(&self, key: &str) -> Option<String> {
-        let key_set = format!("workload.{key}");
-        let is_it = |text: &String| text.split_once('=').is_some_and(|(name, _)| name.trim() == key_set);
-        let set = self.arguments.iter().zip(&self.sets).rfind(|(text, _)| is_it(text));
-        set.map(|(_, layer)| layer.source.clone())
-            .or_else(|| self.file.as_ref().and_then(|file| file.workload_origin(key)))
     }
 
     /// The workload of the file's `[workload]` table; paths in it count from the file's folder.

@@ -25,6 +25,8 @@ pub struct Plan {
     pub run: RunConfig,
     /// Where its keys were set.
     run_origins: BTreeMap<String, Origin>,
+    /// Where those of the workload were set, if that is known.
+    workload_origins: Option<BTreeMap<String, String>>,
     /// Remarks for a person, a line each.
     pub notes: Vec<String>,
     /// Libraries with policies of the user's own that are loaded.
@@ -56,7 +58,14 @@ impl Plan {
             };
             check_policies(&resolved, &libraries)?;
             let notes = deeper.into_iter().chain(note).chain(unused).collect();
-            return Ok(Plan { resolved, run, run_origins: origins, notes, libraries });
+            return Ok(Plan {
+                resolved,
+                run,
+                run_origins: origins,
+                workload_origins: None,
+                notes,
+                libraries,
+            });
         };
         let sized = size::size(job, size::need(prepared.space_sectors()), run.size)?;
         let (resolved, deeper) = depth::resolve(job, Some(&sized.toml), workload, (&run, &origins))?;
@@ -68,7 +77,12 @@ impl Plan {
         notes.extend(address_note(spec, prepared, &resolved)?);
         notes.extend(unused);
         check_policies(&resolved, &libraries)?;
-        Ok(Plan { resolved, run, run_origins: origins, notes, libraries })
+        Ok(Plan { resolved, run, run_origins: origins, workload_origins: None, notes, libraries })
+    }
+
+    /// The same, which knows where the workload's keys were set ([`Job::workload_origins`]).
+    pub fn with_workload_origins(self, origins: BTreeMap<String, String>) -> Self {
+        Plan { workload_origins: Some(origins), ..self }
     }
 
     /// A new drive, with the policies of libraries where it asks for them.
@@ -78,7 +92,11 @@ impl Plan {
 
     /// How the workload is run: what the `[run]` table says, with the policies of libraries.
     pub fn spec(&self, workload: &Spec) -> RunSpec {
-        let mut run = RunSpec { policies: self.libraries.policies(), ..self.run.spec(workload) };
+        let mut run = RunSpec {
+            policies: self.libraries.policies(),
+            workload_origins: self.workload_origins.clone(),
+            ..self.run.spec(workload)
+        };
         // By the names that they were asked for; to the drive they are all external.
         for asked in self.libraries.asked() {
             run.settings.extend(asked.settings());

@@ -381,7 +381,6 @@ fn configuration(comparison: &Comparison) -> Markup {
     for key in comparison.keys_in_force().into_iter().filter(|key| !differing.contains(key)) {
         let origins = || results.iter().filter_map(|result| result.config_origins.get(key));
         let group = match (origins().next(), origins().all(|origin| origin.starts_with("preset "))) {
-            // Results do not tell which of these were set.
             (None, _) if key.starts_with("workload.") => 2,
             (None, _) => 3,
             (Some(_), true) => 1,
@@ -391,7 +390,7 @@ fn configuration(comparison: &Comparison) -> Markup {
     }
     let origin = |result: &RunResult, key: &str| match result.config_origins.get(key) {
         Some(origin) => origin.clone(),
-        None if key.starts_with("workload.") => String::new(),
+        None if key.starts_with("workload.") => workload_origin(result, key),
         None => "default".to_owned(),
     };
     let text = |name: &str| Head(name.to_owned(), Set::Text);
@@ -407,7 +406,8 @@ fn configuration(comparison: &Comparison) -> Markup {
         let cells = cells.into_iter().take(width - 1);
         Line::new(html! { (key) }, cells.map(|cell| html! { (cell) }).collect())
     };
-    let heads_of = |title: &str| if title == WORKLOAD { &heads[..2] } else { &heads[..] };
+    let is_known = results[0].workload_origins.is_some();
+    let heads_of = |title: &str| if title == WORKLOAD && !is_known { &heads[..2] } else { &heads[..] };
     html! {
         @if !differing.is_empty() {
             h3 { "Settings that differ" }
@@ -426,8 +426,14 @@ fn configuration(comparison: &Comparison) -> Markup {
     }
 }
 
-/// The group of the workload's keys, of which no origin is known.
+/// The group of the workload's keys.
 const WORKLOAD: &str = "Workload";
+
+/// Where a key of the workload was set; nothing if the result does not tell.
+fn workload_origin(result: &RunResult, key: &str) -> String {
+    let Some(origins) = &result.workload_origins else { return String::new() };
+    origins.get(key).cloned().unwrap_or_else(|| "default".to_owned())
+}
 
 /// What the drives counted, where any is not zero.
 fn counters(results: &[RunResult]) -> Markup {

@@ -263,6 +263,10 @@ pub struct RunResult {
     /// `--set ...`.
     #[serde(default)]
     pub config_origins: BTreeMap<String, String>,
+    /// Where keys of the workload were set, if they were set at all: `my.toml:4`, `--read-percent`,
+    /// `preset workload/ads:9`; absent where that is not known, as in sweeps and in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload_origins: Option<BTreeMap<String, String>>,
     /// Processor time of the run's thread, without preconditioning.
     pub cpu_seconds: f64,
     /// Wall-clock time of the run, without preconditioning.

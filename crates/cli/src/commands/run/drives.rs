@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use lab::job::Given;
 use lab::problems::Requirements;
 use lab::{Drives, DrivesError, DrivesResult, Job, report};
 use workload::Spec;
@@ -16,7 +17,7 @@ impl Run {
     /// Runs a workload for several drives.
     pub(super) fn on_drives(
         &self,
-        (job, spec, drives): (&Job, &Spec, &Drives<'_>),
+        (job, spec, given, drives): (&Job, &Spec, &Given, &Drives<'_>),
         required: &Requirements,
         progress: &Progress,
         out: &mut dyn Write,
@@ -24,6 +25,7 @@ impl Run {
         let names = drives.names();
         self.check_one_drive(&names)?;
         let plan = job.plan(Some(drives.largest()))?;
+        let plan = plan.with_workload_origins(job.workload_origins(spec, given));
         let told =
             format!("drives: {} alike ({}), each with a result of its own", names.len(), names.join(", "));
         self.tell(progress, &[plan.notes.as_slice(), &[told]].concat());

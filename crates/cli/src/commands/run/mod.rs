@@ -19,8 +19,7 @@ use workload::{Prepared, Spec};
 
 use self::measurement::MeasurementArgs;
 use self::output::{OutputArgs, save};
-use lab::job::is_config;
-use lab::job::with_path;
+use lab::job::{Given, is_config, with_path};
 
 use super::worker;
 use crate::drive_args::DriveArgs;
@@ -32,7 +31,7 @@ use crate::progress::Progress;
 use crate::requiring::{RequireArgs, met};
 use crate::snapshots::restore;
 use crate::text::{bytes, thousands};
-use crate::workload_args::{ReplayArgs, SyntheticArgs, TraceArgs};
+use crate::workload_args::{Flagged, ReplayArgs, SyntheticArgs, TraceArgs};
 
 /// Examples for the help text.
 pub const EXAMPLES: &str = "\
@@ -144,17 +143,18 @@ pub fn run(args: &Run, out: &mut dyn Write) -> Result<(), Failure> {
     if args.policies.isolate() {
         return isolation::run(worker::program(), &job.libraries()?);
     }
-    let spec = args.workload(&job)?;
-    let _lock = args.claim_places(spec.as_ref())?;
+    let flagged = args.workload(&job)?;
+    let _lock = args.claim_places(flagged.as_ref().map(|flagged| &flagged.spec))?;
     let progress = Progress::new(args.output.quiet).watching(args.output.watch);
-    let Some(spec) = spec else {
+    let Some(Flagged { spec, given }) = flagged else {
         return args.without_workload(&job, &progress);
     };
     let prepared = progress.survey(&spec)?;
     if let Some(drives) = Drives::of(&spec, &prepared, |part| progress.survey(part))? {
-        return args.on_drives((&job, &spec, &drives), &required, &progress, out);
+        return args.on_drives((&job, &spec, &given, &drives), &required, &progress, out);
     }
     let plan = job.plan(Some((&spec, &prepared)))?;
+    let plan = plan.with_workload_origins(job.workload_origins(&spec, &given));
     args.tell(&progress, &plan.notes);
     args.check_watch(&plan)?;
     args.check_snapshots(&plan)?;
@@ -287,7 +287,7 @@ fn lost(result: &RunResult) -> Vec<String> {
 
 impl Run {
     /// The workload: the trace named, the generator described, or the table of the configuration.
-    fn workload(&self, job: &Job) -> Result<Option<Spec>, Failure> {
+    fn workload(&self, job: &Job) -> Result<Option<Flagged>, Failure> {
         let configured = job.workload()?;
         let trace = self.input.as_deref().filter(|path| !is_config(path));
         // A depth says how requests are generated, if nothing else says what they are.
@@ -295,10 +295,13 @@ impl Run {
         let is_generated = self.synthetic.any() || (has_depth && trace.is_none() && configured.is_none());
         let mut spec = match (trace, is_generated) {
             (Some(path), true) => return Err(self.synthetic.refused_beside(path, true)),
-            (Some(path), false) => with_path(configured, path),
+            (Some(path), false) => {
+                let spec = with_path(configured, path);
+                Flagged { given: Given::path(&spec, "command line"), spec }
+            }
             (None, true) => self.synthetic.start(configured)?,
             (None, false) => match configured {
-                Some(spec) => spec,
+                Some(spec) => spec.into(),
                 None => return Ok(None),
             },
         };
@@ -306,10 +309,11 @@ impl Run {
         self.replay.apply(&mut spec)?;
         self.synthetic.apply(&mut spec)?;
         if let Some(seed) = &self.measurement.seed {
-            spec.set_seed_as_written(seed).map_err(|error| Failure::from(error).about("--seed"))?;
+            spec.spec.set_seed_as_written(seed).map_err(|error| Failure::from(error).about("--seed"))?;
+            spec.given.keys.insert("seed".to_owned(), "--seed".to_owned());
         }
-        job.settle(&mut spec, self.replay.address.is_some())?;
-        if spec.is_driven() && (self.measurement.closed.is_some() || self.measurement.open) {
+        job.settle(&mut spec.spec, self.replay.address.is_some())?;
+        if spec.spec.is_driven() && (self.measurement.closed.is_some() || self.measurement.open) {
             let message = "--closed, --depth and --open set how requests reach the drive, but jobs define \
                            that themselves \
                            (iodepth, rate_iops in the job file, `depth` of other phases)";

@@ -75,7 +75,7 @@ impl Input {
     /// The trace named, or the generator described.
     fn spec(&self) -> Result<Spec, Failure> {
         let mut spec = match (&self.file, self.synthetic.any()) {
-            (Some(file), false) => with_path(None, file),
+            (Some(file), false) => with_path(None, file).into(),
             (None, true) => self.synthetic.start(None)?,
             (Some(file), true) => return Err(self.synthetic.refused_beside(file, false)),
             (None, false) => {
@@ -85,8 +85,8 @@ impl Input {
         };
         self.trace.apply(&mut spec)?;
         self.synthetic.apply(&mut spec)?;
-        spec.check()?;
-        Ok(spec)
+        spec.spec.check()?;
+        Ok(spec.spec)
     }
 
     /// What to call it.

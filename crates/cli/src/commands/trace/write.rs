@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::terminal;
 use crate::text::thousands;
-use crate::workload_args::set;
+use crate::workload_args::{Flagged, set};
 use lab::places::{Force, Kind, Places, claim_file};
 
 /// Examples of `convert`.
@@ -122,7 +122,7 @@ pub struct FromCapture {
 
 /// Writes what reaches a drive of what a program did to files.
 pub fn from_capture(args: &FromCapture, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut spec = Spec::capture(&args.capture);
+    let mut spec = Flagged::from(Spec::capture(&args.capture));
     let flusher = args.flusher.then_some("false");
     let settings = [
         ("--cache-mib", "cache_mib", args.cache_mib.as_deref()),
@@ -142,7 +142,7 @@ pub fn from_capture(args: &FromCapture, out: &mut dyn Write) -> Result<(), Failu
         let key = key.trim();
         set(&mut spec, "--set", key.strip_prefix("workload.").unwrap_or(key), Some(value.trim()))?;
     }
-    write_spec(&spec, &args.output, out)
+    write_spec(&spec.spec, &args.output, out)
 }
 
 /// Writes a workload in another format.
