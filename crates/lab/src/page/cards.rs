@@ -141,10 +141,10 @@ fn cells(result: &RunResult) -> String {
         5 => "PLC".to_owned(),
         bits => format!("{bits} bits per cell"),
     });
-    let chip =
-        Some(presets(result, "nand")).filter(|chip| !chip.is_empty()).map(|chip| format!("chip {chip}"));
+    let part =
+        Some(presets(result, "nand")).filter(|part| !part.is_empty()).map(|part| format!("NAND part {part}"));
     let errors = if result.error_model == "none" { "no bit errors" } else { "cells that age" };
-    let parts = [kind, chip, Some(errors.to_owned())];
+    let parts = [kind, part, Some(errors.to_owned())];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
