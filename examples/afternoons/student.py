@@ -1,4 +1,4 @@
-"""A student's afternoon: which victim policy cleans best, and does mine?
+"""A student's afternoon: which victim policy is best, and is mine?
 
 Three traces, three shares of spare room, three policies that ship and one of our own, three repeats: 108 runs.
 

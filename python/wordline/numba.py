@@ -52,7 +52,7 @@ ABI = 1
 INVALID = 0xFFFF_FFFF
 #: Answer: no block.
 NONE = 0xFFFF_FFFE
-#: Set in `live` where cleaning may not choose the block.
+#: Set in `live` where garbage collection may not choose the block.
 NOT_ELIGIBLE = 0x8000_0000
 
 #: `wordline_lane`; columns are addresses, which the functions below make arrays of.
@@ -104,7 +104,7 @@ _u8, _u16, _u32, _u64 = map(_pointer_to, (types.uint8, types.uint16, types.uint3
 
 @numba.njit(inline="always")
 def live(lane):  # type: ignore[no-untyped-def]
-    """Live units of each block; `NOT_ELIGIBLE` is set where cleaning may not choose it."""
+    """Live units of each block; `NOT_ELIGIBLE` is set where garbage collection may not choose it."""
     return numba.carray(_u32(lane.live), lane.blocks)
 
 

@@ -9,7 +9,7 @@ pub const ABI: u32 = 1;
 pub const INVALID: u32 = u32::MAX;
 /// Answer: no block.
 pub const NONE: u32 = u32::MAX - 1;
-/// Set in `Lane::live` where cleaning may not choose the block.
+/// Set in `Lane::live` where garbage collection may not choose the block.
 pub const NOT_ELIGIBLE: u32 = 1 << 31;
 
 /// The blocks of a lane, when one of them is to be chosen.

@@ -220,7 +220,9 @@ fn background(facts: &Facts<'_>, result: &RunResult) -> Option<f64> {
 fn for_whom(verdict: &Verdict) -> String {
     let share =
         verdict.background_share.filter(|share| *share >= 0.5 && verdict.bound_by.as_deref() == Some(DIES));
-    share.map_or(String::new(), |share| format!(", {} of that for cleaning and other moves", percent(share)))
+    share.map_or(String::new(), |share| {
+        format!(", {} of that for garbage collection and other moves", percent(share))
+    })
 }
 
 /// Of a drive for whose answers requests wait.

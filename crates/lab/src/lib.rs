@@ -59,6 +59,7 @@ pub mod interval;
 pub mod job;
 mod jobs;
 mod judge;
+mod labels;
 mod lifetime;
 mod lookahead;
 mod loops;

@@ -64,8 +64,8 @@ pub struct WearingWeight {
     /// Average wear of an erase, by the program mode of the block (`cell.modes.wear`, `nand.slc.wear`), 1 where
     /// cells have no errors; null without erases. HIRE's wearing weight relative to the baseline's.
     pub per_erase: Option<f64>,
-    /// Wear of all erases per block's worth of data that the host wrote, so that erases by cleaning count too; null
-    /// without writes.
+    /// Wear of all erases per block's worth of data that the host wrote, so that erases by garbage collection count
+    /// too; null without writes.
     pub per_write: Option<f64>,
 }
 

@@ -105,7 +105,7 @@ fn no_spare(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let spare = &result.preconditioning.spare;
     let net = spare.net.filter(|net| *net < NET_SPARE_MIN && result.bytes_written > 0)?;
     let text = format!(
-        "of {} of spare room {} are left after open blocks, the reserve and blocks kept for cleaning: write \
+        "of {} of spare room {} are left after open blocks, the reserve and blocks kept for garbage collection: write \
          amplification is that of a drive without",
         percent(spare.gross?),
         percent(net)
@@ -267,8 +267,8 @@ fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let less = format!("this run writes {written}, less than the {spare} of spare room");
     let none = "over-provisioning, victim selection and separation have no visible effect";
     let text = match (is_cleaned, copied > 0) {
-        (false, false) => format!("nothing was cleaned while {written} were written: {none}"),
-        (true, false) => format!("{less}, and nothing that was cleaned held live data: {none}"),
+        (false, false) => format!("nothing was collected while {written} were written: {none}"),
+        (true, false) => format!("{less}, and no collected block held valid data: {none}"),
         // What is copied shows in the write amplification, and it is the drive's past that shows there.
         (_, true) => format!(
             "{less}: most of what was copied had been written before it began, so that victim selection and separation \

@@ -25,11 +25,11 @@ ssd::choice! {
     /// How fast the host is thought to be while the drive is overwritten.
     pub enum PaceChoice {
         /// `saturated` for closed loops where time passes, unless they are jobs whose depth, flushes, rates or pauses
-        /// leave the drive time to clean; `relaxed` for all else.
+        /// leave the drive time for garbage collection; `relaxed` for all else.
         Auto = "auto",
-        /// Slower than cleaning: the free blocks stay at the marks of ftl.gc_trigger.
+        /// Slower than garbage collection: the free blocks stay at the marks of ftl.gc_trigger.
         Relaxed = "relaxed",
-        /// Faster than cleaning: the host takes all free blocks but the reserve.
+        /// Faster than garbage collection: the host takes all free blocks but the reserve.
         Saturated = "saturated",
     }
 }
@@ -72,14 +72,14 @@ ssd::section! {
         /// Drives of papers have `uniform` (docs/default-drive.md).
         past: Past = Past::Own;
         /// Pieces that each pass over the workload's own writes is cut into, in a new random order. With 1 all
-        /// passes are alike, and cleaning is almost free.
+        /// passes are alike, and garbage collection is almost free.
         past_pieces: u32 = PIECES, range 1..=1_000_000;
         /// How many times the filled space is overwritten: exactly for overwrite = "times", at most for
         /// steady_state, or so many times the spare room if that is larger. A trace's own writes make the past: twice
         /// so many times the spare room.
         overwrite_times: f64 = 10.0, range 0..=1_000;
-        /// How fast the host is assumed to write that, compared with cleaning, which decides how many blocks stay
-        /// free.
+        /// How fast the host is assumed to write that, compared with garbage collection, which decides how many blocks
+        /// stay free.
         overwrite_pace: PaceChoice = PaceChoice::Auto;
         /// Steady state: the write amplification of four consecutive quarters of the filled space differs by less
         /// than this, or that of two passes over it by less than half of this, and each lane has erased as many blocks

@@ -1,5 +1,6 @@
 //! The tables of whom the slowest requests waited for ([`crate::tail`]).
 
+use crate::labels;
 use crate::number::{count, duration, percent};
 use crate::result::RunResult;
 use crate::table::{cells, grid};
@@ -11,7 +12,7 @@ const ROWS: usize = 12;
 
 /// What a person reads for a name.
 pub(crate) fn words(what: &str) -> String {
-    let cause = |cause: &str| cause.replace('_', " ");
+    let cause = labels::cause;
     match what.split('.').collect::<Vec<_>>()[..] {
         ["array", work, by] => format!("die busy: {work} ({})", cause(by)),
         ["transfer", "in", by] => format!("channel busy: to a die ({})", cause(by)),
@@ -30,7 +31,7 @@ pub(crate) fn words(what: &str) -> String {
         ["switching"] => "die busy: stopping or resuming".to_owned(),
         ["returning"] => "die held for a read retry".to_owned(),
         ["nobody"] => "die idle: not its turn".to_owned(),
-        ["page"] => "no free page: cleaning still has to make room".to_owned(),
+        ["page"] => "no free page: waiting for GC".to_owned(),
         ["room"] => "the program that makes room had not started".to_owned(),
         ["row"] => "waiting for more data to fill its row".to_owned(),
         ["locks"] => "locks of dead data that must come first".to_owned(),

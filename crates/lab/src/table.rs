@@ -3,6 +3,7 @@
 use crate::by::{Axis, By};
 use crate::cells::or_none;
 use crate::drives::DrivesResult;
+use crate::labels;
 use crate::lifetime::Lifetime;
 use crate::number::{bytes, count, digits, duration, of_things, percent, si};
 use crate::result::{Busy, Distribution, JobResult, RunResult};
@@ -191,7 +192,7 @@ pub(crate) fn spare(result: &RunResult) -> String {
     let spare = &result.preconditioning.spare;
     let (Some(gross), Some(net)) = (spare.gross, spare.net) else { return String::new() };
     format!(
-        "{} beyond the data; {} after open blocks, the reserve and blocks kept for cleaning",
+        "{} beyond the data; {} after open blocks, the reserve and blocks kept for garbage collection (GC)",
         percent(gross),
         percent(net)
     )
@@ -271,7 +272,7 @@ fn amplification(result: &RunResult) -> String {
         result.write_amplification_by_cause.iter().filter_map(|(cause, share)| Some((cause, (*share)?)));
     let shown = shares.filter(|(cause, share)| *share > 0.0 || *cause == Cause::Host);
     let causes: Vec<String> =
-        shown.map(|(cause, share)| format!("{} {}", cause.name(), digits(share))).collect();
+        shown.map(|(cause, share)| format!("{} {}", labels::cause(cause.name()), digits(share))).collect();
     format!("write amplification  {} = {}\n", digits(total), causes.join(" + "))
 }
 
@@ -289,7 +290,7 @@ fn operations(result: &RunResult) -> String {
             > 0
     };
     let causes = Cause::ALL.iter().filter(|cause| is_shown(**cause));
-    rows[0].extend(causes.map(|cause| Axis::name(*cause).to_owned()));
+    rows[0].extend(causes.map(|cause| labels::cause(Axis::name(*cause))));
     let kinds: [(&str, &By<Cause, u64>); 5] = [
         ("reads", &flash.reads),
         ("uncorrectable", &flash.uncorrectable),
@@ -391,7 +392,7 @@ pub(crate) fn lasts(lifetime: &Lifetime) -> String {
 fn rest(result: &RunResult) -> String {
     let lines = [
         ("erase counts", erase_counts(result)),
-        ("victims", victims(result)),
+        ("GC victims", victims(result)),
         ("separation", separation(result)),
         ("uni-version", versions(result, |versions| &versions.uv)),
         ("multi-version", versions(result, |versions| &versions.mv)),
@@ -455,13 +456,13 @@ fn firmware_blocks(result: &RunResult) -> &'static str {
     if is_larger { "superblocks" } else { "blocks" }
 }
 
-/// Blocks that cleaning emptied; nothing where it did not.
+/// Blocks that garbage collection emptied; nothing where it did not.
 fn victims(result: &RunResult) -> String {
     let (victims, what) = (&result.ftl.victims, firmware_blocks(result));
     let Some(copied) = victims.copied() else { return String::new() };
     let (all, dead) = (count(victims.all()), count(victims.all_dead()));
     format!(
-        "{all} {what} cleaned, {dead} of them without live data; {} units copied from each on average",
+        "{all} {what} collected, {dead} of them without valid data; {} units copied from each on average",
         digits(copied)
     )
 }

@@ -57,8 +57,8 @@ pub struct Slowest {
 /// What the slowest requests spent time on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
-    /// What held them up (`array.program.cleaning`: the array of their die, programming for cleaning), or a part of
-    /// their own processing (`own.array`).
+    /// What held them up (`array.program.cleaning`: the array of their die, programming for garbage collection), or a
+    /// part of their own processing (`own.array`).
     pub what: String,
     /// How much of their time, in ns.
     pub ns: u64,

@@ -23,7 +23,7 @@ pub struct Verdict {
     pub bound_by: Option<String>,
     /// Share of the time that the busiest part is busy.
     pub busy: Option<f64>,
-    /// Share of cleaning, other moves and erases in the dies' work, by nominal times.
+    /// Share of garbage collection, other moves and erases in the dies' work, by nominal times.
     pub background_share: Option<f64>,
     /// Requests arriving per second, from the first to the last; null in a closed loop, unless all jobs have rates.
     pub arrivals_per_second: Option<f64>,

@@ -24,7 +24,7 @@ pub struct Lane {
     /// Live units of each block.
     #[pyo3(get)]
     live: Py<PyAny>,
-    /// Whether cleaning may choose it.
+    /// Whether garbage collection may choose it.
     #[pyo3(get)]
     eligible: Py<PyAny>,
     /// 0 free, 1 open, 2 closed, 3 moving, 4 draining, 5 migrating, 6 erasing, 7 bad.
@@ -93,7 +93,7 @@ pub struct Unit {
     /// Moved: the stream it lies in.
     #[pyo3(get)]
     lies_in: u32,
-    /// Moved: why; 2 cleaning.
+    /// Moved: why; 2 garbage collection.
     #[pyo3(get)]
     cause: u32,
     /// Written: 1 if it was written again before it was programmed.

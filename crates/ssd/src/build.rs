@@ -29,7 +29,7 @@ fn check_good_blocks(cfg: &DriveConfig, streams: Streams, good: u32) -> Result<(
     let keys = ["nand.reliability.factory_bad_ppm", "drive.over_provisioning_percent", "drive.seed"];
     let keys = keys.map(|key| KeyAt { key: key.to_owned(), origin: None }).to_vec();
     let found = format!("the lane with the most factory bad blocks has {good} good blocks");
-    let mut allowed = format!("at least {needed} to hold the data and clean");
+    let mut allowed = format!("at least {needed} to hold the data and for garbage collection");
     let fit = (u64::from(streams.count) + u64::from(good)).saturating_sub(needed);
     if streams.count > 2 && fit > 0 {
         allowed.push_str(&format!(", or ftl.stream with at most {fit} streams, not {}", streams.count));

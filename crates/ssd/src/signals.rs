@@ -283,7 +283,7 @@ impl Reason {
     /// What to tell a person.
     pub fn text(self) -> &'static str {
         match self {
-            Reason::Full => "full: no free page is left and cleaning can reclaim nothing",
+            Reason::Full => "full: no free page is left and garbage collection can reclaim nothing",
             Reason::WornOut => "worn out: too many blocks were retired to take more writes",
             Reason::NotSanitized => {
                 "not sanitized: locks fail in a retired block, whose dead data can be read"

@@ -1,6 +1,7 @@
 //! What is compared of results.
 
 use crate::by::{Axis, is_rare};
+use crate::labels;
 use crate::number::{digits, duration, percent, si};
 use crate::result::{Distribution, RunResult};
 use crate::table::POINTS;
@@ -30,6 +31,13 @@ pub(super) struct Metric {
     pub show: fn(f64) -> String,
     /// Its number, where a result has one.
     pub value: Number,
+}
+
+impl Metric {
+    /// The same, which tables call otherwise; its key stays.
+    fn called(self, name: impl Into<String>) -> Self {
+        Metric { name: name.into(), ..self }
+    }
 }
 
 fn metric(
@@ -106,7 +114,8 @@ fn of_all() -> Vec<Metric> {
         let value = move |r: &RunResult| {
             r.write_amplification_by_cause[cause].filter(|share| is_common || *share > 0.0)
         };
-        all.push(metric(format!("  {}", Axis::name(cause)), digits, value));
+        let label = format!("  {}", labels::cause(Axis::name(cause)));
+        all.push(metric(Axis::name(cause), digits, value).called(label));
     }
     all.extend([
         metric("flash reads", plain_si, |r| Some(r.flash.reads.sum() as f64)),
@@ -166,8 +175,9 @@ fn of_parts() -> [Metric; 5] {
 /// What tells separators of data apart.
 fn of_separation() -> [Metric; 4] {
     [
-        metric("victims of cleaning", plain_si, |r| Some(r.ftl.victims.all() as f64)),
-        metric("  of these dead", plain_si, |r| Some(r.ftl.victims.all_dead() as f64)),
+        metric("victims of cleaning", plain_si, |r| Some(r.ftl.victims.all() as f64)).called("GC victims"),
+        metric("of these dead", plain_si, |r| Some(r.ftl.victims.all_dead() as f64))
+            .called("  without valid data"),
         metric("  units copied per victim", digits, |r| r.ftl.victims.copied()),
         metric("separator's memory", plain_si, |r| {
             (r.ftl.stream.memory_bytes > 0).then_some(r.ftl.stream.memory_bytes as f64)

@@ -79,7 +79,7 @@ pub fn with_spare(scaled: &DriveConfig, more: f64) -> DriveConfig {
 fn too_little(whole: &DriveConfig) -> JobError {
     let spare = 100.0 * (crate::sizing::with_spare(whole) - 1.0);
     JobError::new(format!(
-        "the drive has no spare room to clean with\n    found:   {spare:.1} % \
+        "the drive has no over-provisioning for garbage collection\n    found:   {spare:.1} % \
          (drive.over_provisioning_percent)\n    allowed: more, such as 7"
     ))
 }

@@ -93,10 +93,10 @@ fn burst(sheet: &Sheet, rate: f64, sequential: f64) -> Result<(), JobError> {
         return Ok(());
     }
     Err(JobError::new(format!(
-        "{}: random_write\n    found:   {}, {} of the {} that it writes in sequence; a full drive with {} % of spare \
-         flash holds {} at most, for it has to clean as well\n    allowed: the figure of a full drive, steady. What \
-         sheets of client drives give is that of an empty one, into its SLC cache: measure it (fio: rw=randwrite, \
-         bs=4k, after writing the drive twice), or leave random_write out",
+        "{}: random_write\n    found:   {}, {} of the {} that it writes in sequence; a full drive with {} % of \
+         over-provisioning holds {} at most, for garbage collection programs, too\n    allowed: the figure of a full \
+         drive, steady. What sheets of client drives give is that of an empty one, into its SLC cache: measure it \
+         (fio: rw=randwrite, bs=4k, after writing the drive twice), or leave random_write out",
         sheet.name,
         Dimension::Rate.told(rate),
         digits(share),

@@ -365,7 +365,7 @@ impl Fitter<'_> {
     /// What nothing fixes at all.
     fn open(&mut self) {
         let erase = format!("{} us for a block", digits(self.model.erase_us));
-        let range = "1 to 10 ms: a drive cleans rarely enough that it hardly matters".to_owned();
+        let range = "1 to 10 ms: garbage collection is rare enough that it hardly matters".to_owned();
         self.note("nand.timing.t_erase_us", erase, Because::Assumed(range));
         let channels = format!("{} of {} MB/s", self.model.channels, digits(self.model.channel_mb_s));
         let range = "any that carry sequential reads".to_owned();

@@ -3,6 +3,7 @@
 use super::room::{Room, number};
 use super::{Run, maps};
 use crate::columns::Table;
+use crate::labels;
 use crate::regimes::Change;
 use serde_json::{Value, json};
 use ssd::Reading;
@@ -172,7 +173,7 @@ fn latencies(series: &Series<'_>, kind: &str) -> Vec<Line> {
 fn by_cause(values: impl Fn(&str) -> Vec<Option<f64>>) -> Vec<Line> {
     let of = |(colour, cause): (usize, &Cause)| {
         let values = values(&format!("bytes_programmed.{}", cause.name()));
-        line(&cause.name().replace('_', " "), colour, values)
+        line(&labels::cause(cause.name()), colour, values)
     };
     Cause::ALL.iter().enumerate().map(of).filter(tells).collect()
 }

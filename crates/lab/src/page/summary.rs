@@ -3,6 +3,7 @@
 use super::light::{self, Light, WITH_PROBLEMS, WITH_REMARKS, problems_of, prose, sentence, to_do};
 use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use super::{cards, light::advice};
+use crate::labels;
 use crate::number::{digits, duration, si};
 use crate::problem::MARKS;
 use crate::result::{Distribution, Latencies, RunResult};
@@ -146,7 +147,7 @@ fn amplification(result: &RunResult) -> Markup {
     let shares: Vec<(String, f64)> = by_cause
         .filter_map(|(cause, share)| Some((cause, (*share)?)))
         .filter(|(cause, share)| *share > 0.0 || *cause == Cause::Host)
-        .map(|(cause, share)| (cause.name().replace('_', " "), share))
+        .map(|(cause, share)| (labels::cause(cause.name()), share))
         .collect();
     let mut heads = numbers("bytes programmed per byte written", ["all causes"]);
     heads.extend(shares.iter().map(|(cause, _)| Head(cause.clone(), Set::Number)));

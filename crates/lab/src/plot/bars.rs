@@ -33,7 +33,7 @@ pub(super) struct Bars {
     /// What is on the horizontal axis, with its unit.
     pub title: String,
     /// Names of the parts, in order.
-    pub names: Vec<&'static str>,
+    pub names: Vec<String>,
     /// The unit of a part's length.
     pub unit: &'static str,
     pub bars: Vec<Bar>,
@@ -66,7 +66,7 @@ impl Bars {
             self.bars.iter().any(|bar| bar.parts.get(part).is_some_and(|length| *length > 0.0))
         });
         let keys: Vec<Key> = used
-            .map(|part| Key { label: self.names[part].to_owned(), colour: colour(part), kind: KeyKind::Box })
+            .map(|part| Key { label: self.names[part].clone(), colour: colour(part), kind: KeyKind::Box })
             .collect();
         let lengths = self.lengths();
         let across = lengths.scale(self.title.as_str());

@@ -19,6 +19,7 @@ mod workload;
 
 use crate::by::Axis;
 use crate::csv::Csv;
+use crate::labels;
 use crate::number::{digits, duration};
 use crate::result::{Distribution, RunResult};
 use crate::table::title;
@@ -165,7 +166,7 @@ pub(crate) fn latency_bars(results: &[RunResult], groups: &[String]) -> Plot {
             bars.push(Bar { label, parts, total: duration(ns as f64) });
         }
     }
-    let names = KINDS.map(|(kind, _)| kind).into();
+    let names = KINDS.map(|(kind, _)| kind.to_owned()).into();
     Bars { title: format!("p99 latency ({unit})"), names, unit, bars }.plot(data)
 }
 
@@ -212,7 +213,7 @@ pub(crate) fn breakdown(results: &[RunResult], groups: &[String]) -> Plot {
             }
         }
     }
-    let names = Part::ALL.iter().map(|part| Axis::name(*part)).collect();
+    let names = Part::ALL.iter().map(|part| Axis::name(*part).to_owned()).collect();
     Bars { title: "Fraction of mean latency (%)".to_owned(), names, unit: "%", bars }.plot(data)
 }
 
@@ -230,6 +231,6 @@ pub(crate) fn write_amplification(results: &[RunResult], groups: &[String]) -> P
             result.write_amplification_by_cause.iter().map(|(_, share)| share.unwrap_or(0.0)).collect();
         bars.push(Bar { label: title(result).to_owned(), parts, total: digits(total) });
     }
-    let names = Cause::ALL.iter().map(|cause| Axis::name(*cause)).collect();
+    let names = Cause::ALL.iter().map(|cause| labels::cause(Axis::name(*cause))).collect();
     Bars { title: "Write amplification".to_owned(), names, unit: "", bars }.plot(data)
 }

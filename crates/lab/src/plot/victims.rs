@@ -23,7 +23,7 @@ pub(crate) fn victims(results: &[RunResult]) -> Plot {
         let copied = victims.copied().map(digits).unwrap_or_default();
         lines.push(Line::new(format!("{}: mean {copied} units", title(result)), points));
     }
-    let up = "CDF of victims of cleaning (fraction)";
+    let up = "CDF of GC victims (fraction)";
     let plot = Lines { up, across: "Live data in a victim (fraction)", lines: &lines };
     Plot::new(plot.picture(&Across::Linear), data, plot.shows())
 }

@@ -166,7 +166,7 @@ pub struct Preconditioned {
     /// Bytes of all these units, not included in the measurement's `bytes_written`.
     #[serde(default)]
     pub bytes_written: u64,
-    /// Bytes programmed to flash for them, cleaning included; not included in `flash.bytes_programmed`.
+    /// Bytes programmed to flash for them, garbage collection included; not included in `flash.bytes_programmed`.
     #[serde(default)]
     pub bytes_programmed: u64,
     /// Whether write amplification became steady; null if that was not asked for.
@@ -195,7 +195,7 @@ pub struct Preconditioned {
 pub struct Spare {
     /// All good blocks, minus what the live data takes, divided by the data.
     pub gross: Option<f64>,
-    /// The same without blocks that are open, in reserve, or kept free for cleaning.
+    /// The same without blocks that are open, in reserve, or kept free for garbage collection.
     pub net: Option<f64>,
 }
 

@@ -57,7 +57,7 @@ pub struct FlashWork {
 pub struct Together {
     /// For the host, the rest of a partly written unit included; null without any.
     pub host: Option<f64>,
-    /// For cleaning and all other moves; null without any.
+    /// For garbage collection and all other moves; null without any.
     pub moves: Option<f64>,
 }
 
@@ -110,7 +110,7 @@ pub struct FtlWork {
     /// What nobody may read any more.
     #[serde(default)]
     pub sanitize: SanitizeWork,
-    /// Blocks that cleaning emptied.
+    /// Blocks that garbage collection emptied.
     #[serde(default)]
     pub victims: Victims,
     /// In which program modes blocks were programmed.
@@ -129,7 +129,7 @@ pub struct FtlWork {
 pub struct Victims {
     /// Blocks emptied, by the separator's class.
     pub count: Vec<u64>,
-    /// Of these, blocks that held no live unit when cleaning began.
+    /// Of these, blocks that held no valid unit when garbage collection began.
     pub dead: Vec<u64>,
     /// Live units per victim on average, by the same classes; null without victims.
     pub copied_mean: Vec<Option<f64>>,

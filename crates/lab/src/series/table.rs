@@ -2,6 +2,7 @@
 
 use super::{KINDS, OTHERS, Series, looks_in};
 use crate::columns::{Column, Table, Values};
+use crate::labels;
 use crate::steps::{STEPS, quantile};
 use serde::{Deserialize, Serialize};
 use ssd::counters::Counter;
@@ -94,7 +95,7 @@ fn columns() -> Vec<SeriesColumn> {
     all.push(column("bytes_left_buffer", "bytes", left));
     all.push(column("write_amplification", "", "Bytes programmed divided by bytes that left the buffer"));
     for cause in Cause::ALL {
-        let doc = format!("Bytes programmed for {}, counting whole pages", cause.name());
+        let doc = format!("Bytes programmed for {}, counting whole pages", labels::cause(cause.name()));
         all.push(column(format!("bytes_programmed.{}", cause.name()), "bytes", doc));
     }
     all.extend(Reading::counters().map(|counter| column(counter.key, counter.unit, counter.doc)));

@@ -26,7 +26,7 @@ fn holds(result: &RunResult) {
     let copied = result.flash.programs[Cause::Cleaning];
     let is_effectless = result.remarks.iter().any(|remark| remark.contains("no visible effect"));
     assert!(!is_effectless || copied == 0, "{copied} pages programmed for cleaning: {told}");
-    let is_uncleaned = result.remarks.iter().any(|remark| remark.contains("nothing was cleaned"));
+    let is_uncleaned = result.remarks.iter().any(|remark| remark.contains("nothing was collected"));
     assert!(!is_uncleaned || result.ftl.victims.all() == 0, "{told}");
     weighed(result);
     let verdict = &result.verdict;

@@ -46,9 +46,9 @@ fn the_table_shows_what_was_asked_for() {
     for kind in ["all", "read", "write"] {
         assert_eq!(row(&table, kind).len(), head.len(), "{table}");
     }
-    assert!(row(&table, "write amplification")[1].contains("cleaning"), "{table}");
+    assert!(row(&table, "write amplification")[1].contains("GC"), "{table}");
     // Only who moved anything has a column.
-    assert_eq!(row(&table, "flash operations"), ["flash operations", "total", "host", "cleaning"]);
+    assert_eq!(row(&table, "flash operations"), ["flash operations", "total", "host", "GC"]);
     assert_eq!(row(&table, "programs")[2], lab_count(result.flash.programs[ssd::flash::op::Cause::Host]));
     let (_, times) = table.split_once("where the time went").unwrap();
     let spent = &result.breakdown_ns;
@@ -260,8 +260,8 @@ fn plots_are_whole_and_need_nothing_else() {
     for (name, [across, up]) in plots.into_iter().zip([
         ["Latency (us)", "Percentile of requests (%)"],
         ["Fraction of mean latency (%)", "read, all"],
-        ["Live data in a victim (fraction)", "CDF of victims of cleaning (fraction)"],
-        ["Write amplification", "cleaning"],
+        ["Live data in a victim (fraction)", "CDF of GC victims (fraction)"],
+        ["Write amplification", "GC"],
     ]) {
         let svg = read(&format!("{name}.svg"));
         assert!(svg.contains("&lt;&amp;&quot;&gt;"), "names are escaped");
@@ -351,8 +351,8 @@ fn superblocks_are_called_so() {
         let table = report::table(&result);
         let counts = table.lines().find(|line| line.starts_with("erase counts")).unwrap_or_default();
         assert!(counts.ends_with(word), "{table}");
-        let victims = table.lines().find(|line| line.starts_with("victims")).unwrap_or_default();
-        assert_eq!(victims.contains("superblocks cleaned"), superblock == "planes", "{table}");
+        let victims = table.lines().find(|line| line.starts_with("GC victims")).unwrap_or_default();
+        assert_eq!(victims.contains("superblocks collected"), superblock == "planes", "{table}");
     }
 }
 

@@ -66,7 +66,7 @@ fn what_making_room_went_to_is_told() {
     assert!(page.share > 0.2 && work.iter().all(|ns| *ns > 0), "{page:#?}");
     // Hardly any of it is time in which nobody made room.
     assert!(of("page") * 10 < page.ns, "{page:#?}");
-    assert!(report::table(&result).contains("    of it die busy: erase (cleaning)"));
+    assert!(report::table(&result).contains("    of it die busy: erase (GC)"));
 }
 
 /// The log of a run that is explained says of each request what it waited for last and who held it longest: of a read

@@ -208,8 +208,7 @@ impl DriveConfig {
             conflicts.add(&[STATIC, "ftl.mapping.unit", "nand.geometry.page_bytes"], found, &allowed);
         }
         if self.cleaning.paces_host {
-            let found =
-                "a fixed plane for each logical page, with writes that go elsewhere while cleaning is behind";
+            let found = "a fixed plane for each logical page, with writes that go elsewhere while the host outruns GC";
             let allowed = format!("ftl.cleaning.paces_host = false, {OR}");
             conflicts.add(&[STATIC, "ftl.cleaning.paces_host"], found.to_owned(), &allowed);
         }
@@ -376,7 +375,7 @@ impl DriveConfig {
         if data + needed - cached <= blocks {
             let most = blocks - (data + needed - cached);
             let found = format!(
-                "a cache of {cached} {what} in each lane of {blocks}, of which data and cleaning leave {most}"
+                "a cache of {cached} {what} in each lane of {blocks}, of which data and garbage collection leave {most}"
             );
             let fewer = if most >= 2 { format!("at most {most} {what}; or ") } else { String::new() };
             let allowed = format!(
@@ -394,7 +393,7 @@ impl DriveConfig {
             blocks.saturating_sub(data)
         );
         let mut allowed = format!(
-            "at least {needed} spare {what} in each lane ({} open, {} in reserve, 1 to clean into",
+            "at least {needed} spare {what} in each lane ({} open, {} in reserve, 1 for garbage collection",
             self.open_blocks_per_lane(),
             self.cleaning.reserve_blocks
         );

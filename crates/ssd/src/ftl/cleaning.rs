@@ -197,7 +197,7 @@ impl Cleaning {
         let chooser = &mut |view: &LaneView<'_>| {
             let chosen = self.victim.choose(view, &mut self.rng)?;
             let can_be = view.eligible(chosen).is_some();
-            assert!(can_be, "ftl.gc_victim chose block {chosen}, which cannot be cleaned");
+            assert!(can_be, "ftl.gc_victim chose block {chosen}, which cannot be collected");
             Some(chosen)
         };
         let chosen = if separation.tells_apart() && self.among.are_asked_for() {

@@ -116,13 +116,14 @@ counters! {
         /// corrected, in 1/4096 of what it endures: above 4096 the move came too late. For data that has not moved
         /// see `Drive::worst_disturb_q12`.
         disturbed_q12_max: u32, "1/4096", in "ftl.read_reclaim.most_disturbed";
-        /// Blocks that cleaning began to empty, by the class of their stream (`ftl.stream`).
+        /// Blocks that garbage collection began to empty, by the class of their stream (`ftl.stream`).
         victims: [u64; CLASSES], "blocks", in "ftl.victims.count";
         /// Of these, blocks that held no live unit.
         dead_victims: [u64; CLASSES], "blocks", in "ftl.victims.dead";
         /// Live units in them at that time, by the same classes.
         victim_units: [u64; CLASSES], "units";
-        /// Blocks that cleaning began to empty, by their share of live units: none, then up to 1/16, 2/16 and so on.
+        /// Blocks that garbage collection began to empty, by their share of valid units: none, then up to 1/16, 2/16
+        /// and so on.
         victims_by_live: [u64; VICTIM_BINS], "blocks", in "ftl.victims.histogram";
         /// Pages copied inside the chips (`ftl.migration`).
         copies: u64, "pages", in "ftl.migration.copybacks";

@@ -157,7 +157,7 @@ fn told(lane: &LaneView<'_>, block: u32) -> String {
     match (state, lane.eligible(block)) {
         (BlockState::Closed, None) => {
             let (live, units) = (lane.live(block), lane.units_per_block);
-            format!("closed, with {live} of {units} units live, and cannot be cleaned now")
+            format!("closed, with {live} of {units} units valid, and cannot be collected now")
         }
         _ => state.name().to_owned(),
     }

@@ -15,9 +15,9 @@ choice! {
 section! {
     /// `[host]`: what the drive lets through.
     pub struct HostSection {
-        /// Data of writes that is taken at most while cleaning has to move data (1 MB = 1,000,000 bytes); 0 for no
-        /// limit. It stands for a limit that the flash does not explain, and leaves alone what is written in sequence,
-        /// of which nothing is moved.
+        /// Data of writes that is taken at most while garbage collection has to move data (1 MB = 1,000,000 bytes); 0
+        /// for no limit. It stands for a limit that the flash does not explain, and leaves alone what is written in
+        /// sequence, of which nothing is moved.
         write_cap_mb_s: f64 = 0.0, unit "MB/s", range 0..=1_000_000;
     }
 }

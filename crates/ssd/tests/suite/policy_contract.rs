@@ -212,7 +212,7 @@ fn gc_victim_can_be_a_policy_of_the_program() {
 }
 
 #[test]
-#[should_panic(expected = "ftl.gc_victim chose block 15, which cannot be cleaned")]
+#[should_panic(expected = "ftl.gc_victim chose block 15, which cannot be collected")]
 fn gc_victim_that_names_a_block_that_cannot_be_cleaned_is_found_out() {
     cleaning("greedy", Some(Own { asked: 0, only: Some(15) }));
 }
