@@ -47,7 +47,7 @@ enum {
     WORDLINE_FREE = 0,      /* erased, on the free list */
     WORDLINE_OPEN = 1,      /* being filled */
     WORDLINE_CLOSED = 2,    /* full: wear levelling may choose it */
-    WORDLINE_MOVING = 3,    /* its live units are being moved away */
+    WORDLINE_MOVING = 3,    /* its valid units are being moved away */
     WORDLINE_DRAINING = 4,  /* all of them have been read, not all programmed elsewhere */
     WORDLINE_MIGRATING = 5, /* the same for some of them */
     WORDLINE_ERASING = 6,   /* being erased */
@@ -65,7 +65,7 @@ typedef struct wordline_lane {
     uint64_t now;             /* host units written to flash so far: the clock of ages */
     uint64_t erases;          /* wear_leveling: erases of the lane so far; it is asked after each; else 0 */
     uint64_t call;            /* number of the call, from 1 */
-    const uint32_t *live;     /* live units; WORDLINE_NOT_ELIGIBLE is set where it may not be a victim */
+    const uint32_t *live;     /* valid units; WORDLINE_NOT_ELIGIBLE is set where it may not be a victim */
     const uint8_t *state;     /* WORDLINE_FREE ... WORDLINE_BAD */
     const uint32_t *erase_count; /* erases */
     const uint64_t *closed_at;   /* `now` when the block was filled last */

@@ -104,7 +104,7 @@ _u8, _u16, _u32, _u64 = map(_pointer_to, (types.uint8, types.uint16, types.uint3
 
 @numba.njit(inline="always")
 def live(lane):  # type: ignore[no-untyped-def]
-    """Live units of each block; `NOT_ELIGIBLE` is set where garbage collection may not choose it."""
+    """Valid units of each block; `NOT_ELIGIBLE` is set where garbage collection may not choose it."""
     return numba.carray(_u32(lane.live), lane.blocks)
 
 

@@ -257,27 +257,27 @@ impl Forensics {
         let secured = if self.knows_classes { "of secured data" } else { "of data" };
         let secured = match (self.file, self.before_secured) {
             (Some(file), _) => format!("{secured} of file {file}"),
-            (None, Some(_)) => format!("{secured} that died in the run"),
+            (None, Some(_)) => format!("{secured} that the run invalidated"),
             (None, None) => secured.to_owned(),
         };
         let of = match (self.files_secured, self.old_secured) {
             (Some(files), Some(old)) => {
                 format!(
-                    ", of {} units and {files} files; {old} of them differ from the live data",
+                    ", of {} units and {files} files; {old} of them differ from the valid data",
                     self.units_secured
                 )
             }
             _ => format!(", of {} units", self.units_secured),
         };
         let statement = match (data, all) {
-            (0, 0) => format!("There is no dead copy {secured}."),
-            (0, _) => format!("A thief can read none of {all} dead copies {secured}."),
-            _ => format!("A thief can read {data} of {all} dead copies {secured}{of}."),
+            (0, 0) => format!("There is no invalid copy {secured}."),
+            (0, _) => format!("A thief can read none of {all} invalid copies {secured}."),
+            _ => format!("A thief can read {data} of {all} invalid copies {secured}{of}."),
         };
         match before.all() {
             0 => statement,
             all => format!(
-                "{statement} Of {all} that died before it, in preconditioning, {} can be read.",
+                "{statement} Of {all} invalidated before it, in preconditioning, {} can be read.",
                 before.data
             ),
         }

@@ -123,7 +123,7 @@ fn lost_with_others(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
         return None;
     }
     Some(Remark::caution(format!(
-        "reprogramming {} destroyed live data in other pages of their wordlines: known to be lost: {}; not \
+        "reprogramming {} destroyed valid data in other pages of their wordlines: known to be lost: {}; not \
          noticed yet: {}",
         of_things(work.reprograms, "page"),
         of_things(found, "unit"),
@@ -138,7 +138,7 @@ fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
         return None;
     }
     let causes = [
-        (long.no_room, "live data there found no room elsewhere"),
+        (long.no_room, "valid data there found no room elsewhere"),
         (long.no_time, "no time"),
         (long.failed_lock, "a lock failed"),
         (long.erase, "only erases hide them"),
@@ -165,8 +165,8 @@ fn busy_with_locks(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
         return None;
     }
     Some(Remark::caution(format!(
-        "{} moved {} units because something beside them had died: {} of {} pages programmed ({} %), which policy none \
-         would not have moved",
+        "{} moved {} valid units because something beside them had become invalid: {} of {} pages programmed ({} %), \
+         which policy none would not have moved",
         work.policy,
         count(work.copies),
         count(own),

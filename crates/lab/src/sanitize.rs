@@ -20,7 +20,7 @@ pub struct SanitizeWork {
     pub scrubs: u64,
     /// Pages reprogrammed.
     pub reprograms: u64,
-    /// Pages with live data at the end of the run that can no longer be read, because other pages of their wordline
+    /// Pages with valid data at the end of the run that can no longer be read, because other pages of their wordline
     /// were reprogrammed. This is the truth, including pages not read since; losses already noticed are in
     /// `ftl.lost_units`.
     pub lost_pages: u64,
@@ -36,20 +36,20 @@ pub struct SanitizeWork {
     pub given_up: u64,
     /// Bytes of the firmware's tables of what is to be locked.
     pub table_bytes: u64,
-    /// Pages with a readable dead copy of secured data.
+    /// Pages with a readable invalid copy of secured data.
     pub exposed: Exposed,
 }
 
-/// Pages with a dead copy of secured data, until they were locked or erased. Each has its own clock, from the first
+/// Pages with an invalid copy of secured data, until they were locked or erased. Each has its own clock, from the first
 /// such copy on, or from the end of its program if that is later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Exposed {
-    /// Pages in which a copy of secured data died.
+    /// Pages in which a copy of secured data was invalidated.
     pub pages: u64,
     /// The most of these that were not yet locked or erased at any one time.
     pub pages_max: u64,
-    /// Mean exposure, in ns: from the first death of such a copy in a page (or the end of its program, if that is
-    /// later) until the page was locked, scrubbed or erased, or the run ended; null if none died.
+    /// Mean exposure, in ns: from the first invalidation of such a copy in a page (or the end of its program, if that
+    /// is later) until the page was locked, scrubbed or erased, or the run ended; null if there was none.
     pub ns_mean: Option<f64>,
     /// Longest exposure, in ns.
     pub ns_max: u64,
@@ -91,7 +91,7 @@ pub struct Long {
     pub pages: u64,
     /// The longest of these exposures, in ns; 0 if there are none.
     pub longest_ns: u64,
-    /// Of these pages: live data in the same page found no space elsewhere.
+    /// Of these pages: valid data in the same page found no space elsewhere.
     pub no_room: u64,
     /// Of these pages: there was space, but the lock, or the move before it, came too late.
     pub no_time: u64,

@@ -34,7 +34,7 @@ pub(crate) fn words(what: &str) -> String {
         ["page"] => "no free page: waiting for GC".to_owned(),
         ["room"] => "the program that makes room had not started".to_owned(),
         ["row"] => "waiting for more data to fill its row".to_owned(),
-        ["locks"] => "locks of dead data that must come first".to_owned(),
+        ["locks"] => "waiting for invalid data to be locked".to_owned(),
         _ => what.to_owned(),
     }
 }

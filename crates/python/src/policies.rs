@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub struct Lane {
     /// Its arrays to write into, in the order of [`ARRAYS`]; what is shown are views of these that are read-only.
     arrays: [Py<PyAny>; 6],
-    /// Live units of each block.
+    /// Valid units of each block.
     #[pyo3(get)]
     live: Py<PyAny>,
     /// Whether garbage collection may choose it.

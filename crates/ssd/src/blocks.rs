@@ -17,10 +17,10 @@ pub struct BlockRow {
     pub lane: u32,
     /// What it is used for.
     pub state: BlockState,
-    /// Mapping units in it that live.
+    /// Valid mapping units in it.
     pub live_units: u32,
-    /// Mapping units in it that were programmed since its last erase, padding included: those that do not live are
-    /// dead.
+    /// Mapping units in it that were programmed since its last erase, padding included: those that are not valid are
+    /// invalid.
     pub programmed_units: u32,
     /// Erases.
     pub erases: u32,

@@ -286,7 +286,7 @@ impl Reason {
             Reason::Full => "full: no free page is left and garbage collection can reclaim nothing",
             Reason::WornOut => "worn out: too many blocks were retired to take more writes",
             Reason::NotSanitized => {
-                "not sanitized: locks fail in a retired block, whose dead data can be read"
+                "not sanitized: locks fail in a retired block, whose invalid data can be read"
             }
         }
     }

@@ -70,7 +70,7 @@ fn each_policy_leaves_a_thief_what_it_promises() {
             Some(how) => assert!(dead("data") == 0 && dead(how) > 1_000, "{told}"),
         }
         let done = look(&snapshot, &["--versions", &kept]).ok();
-        let says = if hidden.is_none() { "A thief can read" } else { "There is no dead|can read none of" };
+        let says = if hidden.is_none() { "A thief can read" } else { "There is no invalid|can read none of" };
         assert!(says.split('|').any(|text| done.out.contains(text)), "{}", done.out);
         assert_eq!(done.out.contains("finds, 10 of"), hidden.is_none(), "{}", done.out);
     }
@@ -230,7 +230,7 @@ fn debris_is_told_apart_and_a_file_looked_for_alone() {
     let (all, before) = (number(&told, "/dead_secured/data"), number(&told, "/before_secured/data"));
     assert!(before > 100 && all > before + 100, "{told}");
     let text = look(&snapshot, &["--versions", &kept]).ok().out;
-    for part in ["died in the run", "dead before the run", "that died before it"] {
+    for part in ["invalidated in the run", "invalid before the run", "invalidated before it"] {
         assert!(text.contains(part), "{part} in:\n{text}");
     }
     let blind = look(&snapshot, &[]).ok().out.replace('\n', " ");
@@ -282,7 +282,7 @@ fn policies_stand_side_by_side() {
         line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).skip(1).collect::<Vec<&str>>()
     };
     assert_eq!(row("ftl.sanitize.policy"), ["none", "page_lock", "scrub"]);
-    assert!(row("secured data that died in the run").len() == 3);
+    assert!(row("secured data invalidated in the run").len() == 3);
     let read = row("  a thief reads");
     assert!(read[0] != "0" && read[1..] == ["0", "0"], "{text}");
     assert_eq!(wordline(&[&args[..], &["--json"]].concat()).ok().json().as_array().unwrap().len(), 3);

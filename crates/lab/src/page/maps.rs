@@ -153,8 +153,8 @@ fn numbers(table: &Table) -> Option<Vec<Map>> {
     let dead = shares(dead.collect(), whole);
     let map = |title, doc, unit, together, values| Map { title, doc, unit, together, values };
     let maps = vec![
-        map("Live data", "of what a block holds", "share", Together::Mean, shares(live, whole)),
-        map("Dead data", "of what a block holds; an erase frees it", "share", Together::Mean, dead),
+        map("Valid data", "of what a block holds", "share", Together::Mean, shares(live, whole)),
+        map("Invalid data", "of what a block holds; an erase frees it", "share", Together::Mean, dead),
         map("Erases", "since the drive was built", "", Together::Most, column(table, "erases")?),
         map(
             "Age of data",

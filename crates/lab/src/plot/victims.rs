@@ -24,6 +24,6 @@ pub(crate) fn victims(results: &[RunResult]) -> Plot {
         lines.push(Line::new(format!("{}: mean {copied} units", title(result)), points));
     }
     let up = "CDF of GC victims (fraction)";
-    let plot = Lines { up, across: "Live data in a victim (fraction)", lines: &lines };
+    let plot = Lines { up, across: "Valid data in a victim (fraction)", lines: &lines };
     Plot::new(plot.picture(&Across::Linear), data, plot.shows())
 }

@@ -193,7 +193,7 @@ pub struct Preconditioned {
     Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
 )]
 pub struct Spare {
-    /// All good blocks, minus what the live data takes, divided by the data.
+    /// All good blocks, minus what the valid data takes, divided by the data.
     pub gross: Option<f64>,
     /// The same without blocks that are open, in reserve, or kept free for garbage collection.
     pub net: Option<f64>,

@@ -131,9 +131,9 @@ pub struct Victims {
     pub count: Vec<u64>,
     /// Of these, blocks that held no valid unit when garbage collection began.
     pub dead: Vec<u64>,
-    /// Live units per victim on average, by the same classes; null without victims.
+    /// Valid units per victim on average, by the same classes; null without victims.
     pub copied_mean: Vec<Option<f64>>,
-    /// All victims by their share of live units: none, up to 1/16, up to 2/16 and so on to all.
+    /// All victims by their share of valid units: none, up to 1/16, up to 2/16 and so on to all.
     pub histogram: Vec<u64>,
 }
 
@@ -143,7 +143,7 @@ impl Victims {
         self.count.iter().sum()
     }
 
-    /// Of these, how many held no live unit.
+    /// Of these, how many held no valid unit.
     pub fn all_dead(&self) -> u64 {
         self.dead.iter().sum()
     }

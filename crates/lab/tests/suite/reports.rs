@@ -260,7 +260,7 @@ fn plots_are_whole_and_need_nothing_else() {
     for (name, [across, up]) in plots.into_iter().zip([
         ["Latency (us)", "Percentile of requests (%)"],
         ["Fraction of mean latency (%)", "read, all"],
-        ["Live data in a victim (fraction)", "CDF of GC victims (fraction)"],
+        ["Valid data in a victim (fraction)", "CDF of GC victims (fraction)"],
         ["Write amplification", "GC"],
     ]) {
         let svg = read(&format!("{name}.svg"));

@@ -267,7 +267,10 @@ fn a_drive_that_moves_data_for_its_locks_says_so() {
     let (own, all, text) = told("page_lock", FourKib);
     let text = text.unwrap_or_else(|| panic!("{own} of {all} pages"));
     assert!(own * 5 > all, "{own} of {all}");
-    assert!(text.contains("because something beside them had died") && text.contains("page_lock"), "{text}");
+    assert!(
+        text.contains("because something beside them had become invalid") && text.contains("page_lock"),
+        "{text}"
+    );
     for (policy, unit) in [("page_lock", Page), ("none", FourKib)] {
         let (own, _, text) = told(policy, unit);
         assert_eq!((own, text), (0, None), "{policy} {unit:?}");

@@ -399,7 +399,7 @@ impl DriveConfig {
         );
         let stray = self.stray_blocks_per_lane(self.used_blocks_per_plane());
         if stray > 0 {
-            allowed.push_str(&format!(", {stray} for partly dead pages"));
+            allowed.push_str(&format!(", {stray} for partly invalid pages"));
         }
         let bad = needed - self.spare_blocks_to_work_per_lane(self.used_blocks_per_plane());
         allowed.push_str(&if bad > 0 { format!(", {bad} bad from the factory)") } else { ")".to_owned() });

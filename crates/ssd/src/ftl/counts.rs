@@ -118,9 +118,9 @@ counters! {
         disturbed_q12_max: u32, "1/4096", in "ftl.read_reclaim.most_disturbed";
         /// Blocks that garbage collection began to empty, by the class of their stream (`ftl.stream`).
         victims: [u64; CLASSES], "blocks", in "ftl.victims.count";
-        /// Of these, blocks that held no live unit.
+        /// Of these, blocks that held no valid unit.
         dead_victims: [u64; CLASSES], "blocks", in "ftl.victims.dead";
-        /// Live units in them at that time, by the same classes.
+        /// Valid units in them at that time, by the same classes.
         victim_units: [u64; CLASSES], "units";
         /// Blocks that garbage collection began to empty, by their share of valid units: none, then up to 1/16, 2/16
         /// and so on.
@@ -142,7 +142,7 @@ counters! {
         sanitize_relocks: u64, "operations", in "ftl.sanitize.relocks";
         /// Pages that stay exposed: no lock works on them, and they cannot be erased: their block is retired.
         sanitize_given_up: u64, "pages", in "ftl.sanitize.given_up";
-        /// Pages in which a copy of secured data died.
+        /// Pages in which a copy of secured data was invalidated.
         exposed_pages: u64, "pages", in "ftl.sanitize.exposed.pages";
         /// The most of these that were not yet locked or erased at any one time.
         exposed_pages_max: u64, "pages", in "ftl.sanitize.exposed.pages_max";
@@ -154,7 +154,7 @@ counters! {
         exposed_locked: Exposures, "ns", in "ftl.sanitize.exposed.by_lock.ns_mean";
         /// Of these, exposures ended by an erase.
         exposed_erased: Exposures, "ns", in "ftl.sanitize.exposed.by_erase.ns_mean";
-        /// Pages exposed for more than 100 ms, by cause: no room for live data there, no time, a failed lock, or
+        /// Pages exposed for more than 100 ms, by cause: no room for valid data there, no time, a failed lock, or
         /// only erases hide them.
         exposed_long: [u64; EXPOSURE_CAUSES.len()], "pages", in "ftl.sanitize.exposed.over_100ms.pages";
         /// The highest age of any block when it was erased or checked, in 1/4096 of a life.

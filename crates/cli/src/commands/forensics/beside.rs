@@ -14,14 +14,14 @@ type Cell = fn(&Forensics) -> u64;
 
 /// Rows of numbers, with what they are of; those of zeros alone are left out.
 const ROWS: [(&str, Cell); 12] = [
-    ("live data", |told| told.live.all()),
-    ("secured data that died in the run", |told| told.secured_of_run().all()),
+    ("valid data", |told| told.live.all()),
+    ("secured data invalidated in the run", |told| told.secured_of_run().all()),
     ("  a thief reads", |told| told.secured_of_run().data),
     ("  reads as zeros (locked)", |told| told.secured_of_run().zeros),
     ("  reads as noise (scrubbed, reprogrammed)", |told| told.secured_of_run().noise),
-    ("other data that died in the run", |told| told.insecure_of_run().all()),
+    ("other data invalidated in the run", |told| told.insecure_of_run().all()),
     ("  a thief reads", |told| told.insecure_of_run().data),
-    ("dead before the run", |told| before(told).all()),
+    ("invalid before the run", |told| before(told).all()),
     ("  a thief reads", |told| before(told).data),
     ("units with readable old data", |told| told.units_secured),
     ("files with readable old data", |told| told.files_secured.unwrap_or_default()),
@@ -53,9 +53,12 @@ pub(super) fn print(after: Option<&str>, looks: &[Look], out: &mut dyn Write) ->
     let knows_the_run = looks.iter().any(|look| look.told.before_secured.is_some());
     for (what, cell) in ROWS {
         if looks.iter().any(|look| cell(&look.told) > 0) {
-            // Without what the run has written down nobody knows when data died.
-            let what =
-                if knows_the_run { what.to_owned() } else { what.replace(" that died in the run", ", dead") };
+            // Without what the run has written down nobody knows when data became invalid.
+            let what = if knows_the_run {
+                what.to_owned()
+            } else {
+                what.replace(" invalidated in the run", ", invalid")
+            };
             table.row(row(&what, &|look| thousands(cell(&look.told))));
         }
     }

@@ -26,7 +26,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   wordline run --drive evanesco --workload mailserver --set workload.secure_percent=100 --requests 300000 \\
       --save-snapshot stolen.snap --keep-versions stolen.csv.zst
-      a drive that locks dead data, and a record of what each unit of its flash holds
+      a drive that locks invalid data, and a record of what each unit of its flash holds
   wordline forensics stolen.snap
       what a thief can read from its chips; the drive's configuration is in stolen.snap.toml
   wordline forensics stolen.snap --versions stolen.csv.zst
@@ -39,8 +39,8 @@ Examples:
       after the locks' flags have weakened; all finds as rows
 
 A thief has the chips and can send them any command: pages read as data, zeros (locked), noise (scrubbed or
-reprogrammed) or erased. Live data can always be read: drives do not encrypt here. Dead data is what was overwritten
-or trimmed, and what moves left behind (docs/threat-model.md).";
+reprogrammed) or erased. Valid data can always be read: drives do not encrypt here. Invalid data is what was
+overwritten or trimmed, and what moves left behind (docs/threat-model.md).";
 
 /// Flags of `forensics`.
 #[derive(Args, Debug)]
@@ -59,7 +59,7 @@ pub struct ForensicsArgs {
     after: Option<String>,
 
     /// File written by --keep-versions of the run that saved the drive: names the file and version of each find, and
-    /// what was dead before the run; with several drives, one for each
+    /// what was invalid before the run; with several drives, one for each
     #[arg(long, value_name = "FILE")]
     versions: Vec<PathBuf>,
 
@@ -259,15 +259,15 @@ impl ForensicsArgs {
 /// Kinds of units of flash with what is found of them; those of which there are none are left out.
 fn kinds(told: &Forensics) -> Vec<(&'static str, Found)> {
     let [secured, insecure] = match told.before_secured {
-        Some(_) => ["died in the run, secured", "died in the run, insecure"],
-        None => ["dead, secured", "dead, insecure"],
+        Some(_) => ["invalidated in the run, secured", "invalidated in the run, insecure"],
+        None => ["invalid, secured", "invalid, insecure"],
     };
     let mut kinds = vec![
-        ("live", told.live),
+        ("valid", told.live),
         (secured, told.secured_of_run()),
         (insecure, told.insecure_of_run()),
-        ("dead before the run, secured", told.before_secured.unwrap_or_default()),
-        ("dead before the run, insecure", told.before_insecure.unwrap_or_default()),
+        ("invalid before the run, secured", told.before_secured.unwrap_or_default()),
+        ("invalid before the run, insecure", told.before_insecure.unwrap_or_default()),
     ];
     kinds.retain(|(_, found)| found.all() > 0);
     kinds
@@ -309,7 +309,7 @@ fn print(args: &ForensicsArgs, look: &Look, out: &mut dyn Write) -> Result<(), F
         wrapped(out, 0, text)?;
     }
     if !has_versions && told.dead_secured.data + told.dead_insecure.data > 0 {
-        let text = "Data that died before the run, in preconditioning, cannot be distinguished from data \
+        let text = "Data that became invalid before the run, in preconditioning, cannot be distinguished from data \
                     that the run deleted; --versions can do that.";
         wrapped(out, 0, text)?;
     }
@@ -348,8 +348,8 @@ fn print_finds(show: usize, finds: &[Find], has_versions: bool, out: &mut dyn Wr
     let known = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
     for find in finds.iter().take(show) {
         let is = match (find.was_dead, find.is_old) {
-            (Some(true), _) => "dead before the run",
-            (_, None) => "dead",
+            (Some(true), _) => "invalid before the run",
+            (_, None) => "invalid",
             (_, Some(true)) => "old",
             (_, Some(false)) => "left behind",
         };

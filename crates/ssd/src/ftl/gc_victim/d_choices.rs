@@ -1,4 +1,4 @@
-//! Looks at `d` blocks drawn at random and takes the one with the least live data: nearly as good as `greedy` for
+//! Looks at `d` blocks drawn at random and takes the one with the least valid data: nearly as good as `greedy` for
 //! small `d`, without an order over all blocks.
 
 use super::Member;
@@ -8,7 +8,7 @@ use crate::rng::Rng;
 /// Name in configurations.
 pub const NAME: &str = "d_choices";
 /// What it does.
-pub const SUMMARY: &str = "of d blocks drawn at random, the one with the least live data";
+pub const SUMMARY: &str = "of d blocks drawn at random, the one with the least valid data";
 /// Where it comes from.
 pub const SOURCE: &str = "Li, Lee, Lui (2013); Van Houdt (2013)";
 /// What it costs.

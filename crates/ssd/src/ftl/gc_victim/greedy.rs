@@ -1,4 +1,4 @@
-//! Takes the block with the least live data: the least work now. Blocks filled later are preferred by nothing, so
+//! Takes the block with the least valid data: the least work now. Blocks filled later are preferred by nothing, so
 //! hot and cold blocks are treated alike.
 
 use super::Member;
@@ -8,7 +8,7 @@ use crate::rng::Rng;
 /// Name in configurations.
 pub const NAME: &str = "greedy";
 /// What it does.
-pub const SUMMARY: &str = "the block with the least live data";
+pub const SUMMARY: &str = "the block with the least valid data";
 /// Where it comes from.
 pub const SOURCE: &str = "Wu and Zwaenepoel, eNVy (1994); analysed by Desnoyers (2012)";
 /// What it costs.

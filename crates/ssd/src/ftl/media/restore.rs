@@ -130,7 +130,7 @@ pub(super) fn check_pages(media: &Media, flash: &Flash) -> Verdict {
         let page = media.tables.layout.page_of_unit(Pun(unit)).0;
         let mut places = media.tables.layout.parts(page);
         let is_there = places.all(|place| place.page < flash.chip.programmed_pages(place.block));
-        ensure(is_there, "live data on an erased page")?;
+        ensure(is_there, "valid data on an erased page")?;
         at = media.tables.map.next_live((page.0 + 1) * media.tables.layout.units_per_page, end);
     }
     Ok(())

@@ -5,7 +5,7 @@ use super::{Acknowledge, Answer, Class, Deaths, Member, Rules};
 /// Name in configurations.
 pub const NAME: &str = "erase";
 /// What it does.
-pub const SUMMARY: &str = "the whole block of a dead page is erased, after its live data has moved";
+pub const SUMMARY: &str = "the whole block of an invalid page is erased, after its valid data has moved";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 5.4 (erSSD)";
 /// What it costs.

@@ -41,7 +41,7 @@ macro_rules! acting_params {
                 default_class: Class = Class::Secure;
                 /// When trims, flushes and FUA writes complete.
                 acknowledge: Acknowledge = Acknowledge::AfterLock;
-                /// Maximum time that dead copies left behind by a move wait for the move to finish (assumed): if the
+                /// Maximum time that invalid copies left behind by a move wait for the move to finish (assumed): if the
                 /// block is then erased, they need no lock.
                 batch_ms: f64 = 50.0, unit "ms", range 0..=1_000_000;
                 $($($more)*)?

@@ -8,7 +8,7 @@ use crate::nand::Sanitizing;
 pub const NAME: &str = "page_and_block_lock";
 /// What it does.
 pub const SUMMARY: &str =
-    "each dead page is locked, or its whole block if nothing in it is live and that is faster";
+    "each invalid page is locked, or its whole block if nothing in it is valid and that is faster";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 5.3 (SecureSSD: pLock and bLock)";
 /// What it costs.

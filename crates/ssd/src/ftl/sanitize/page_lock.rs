@@ -6,7 +6,7 @@ use crate::nand::Sanitizing;
 /// Name in configurations.
 pub const NAME: &str = "page_lock";
 /// What it does.
-pub const SUMMARY: &str = "each dead page is locked by programming its flag cells";
+pub const SUMMARY: &str = "each invalid page is locked by programming its flag cells";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear sections 5.2.3 and 5.4 (pLock)";
 /// What it costs.

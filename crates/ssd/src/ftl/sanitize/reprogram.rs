@@ -7,7 +7,7 @@ use crate::nand::Sanitizing;
 /// Name in configurations.
 pub const NAME: &str = "reprogram";
 /// What it does.
-pub const SUMMARY: &str = "each dead page is overwritten, which may destroy other pages of its wordline";
+pub const SUMMARY: &str = "each invalid page is overwritten, which may destroy other pages of its wordline";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 5.1.2 (one-shot reprogramming)";
 /// What it costs.

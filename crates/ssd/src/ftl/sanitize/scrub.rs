@@ -7,7 +7,7 @@ use crate::nand::Sanitizing;
 /// Name in configurations.
 pub const NAME: &str = "scrub";
 /// What it does.
-pub const SUMMARY: &str = "the wordline of a dead page is overwritten, after its live data has moved";
+pub const SUMMARY: &str = "the wordline of an invalid page is overwritten, after its valid data has moved";
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear sections 5.1.2 and 5.4 (scrSSD)";
 /// What it costs.

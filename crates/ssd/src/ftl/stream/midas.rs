@@ -40,7 +40,7 @@ section! {
         sample_every: u32 = 100, unit "units", range 1..=1_000_000;
         /// A new plan is made whenever this share of the logical space has been written (assumed).
         plan_percent: u32 = 100, unit "%", range 1..=10_000;
-        /// If a group's victims hold more live data than planned, by this many percentage points, the group and
+        /// If a group's victims hold more valid data than planned, by this many percentage points, the group and
         /// those behind it are merged.
         merge_points: u32 = 10, unit "%", range 1..=100;
     }

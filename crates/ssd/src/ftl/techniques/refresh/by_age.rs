@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "by_age";
 /// What it does.
-pub const SUMMARY: &str = "rewrites the live data of a block once it reaches an age";
+pub const SUMMARY: &str = "rewrites the valid data of a block once it reaches an age";
 /// Where it comes from.
 pub const SOURCE: &str = "Cai et al., Flash Correct-and-Refresh: Retention-Aware Error Management for Increased Flash \
                           Memory Lifetime, ICCD 2012; the period is assumed";
@@ -20,7 +20,7 @@ pub const MEMORY: &str = "8 bytes per lane; when a block was programmed, 4 bytes
 section! {
     /// Parameters of `by_age`.
     pub struct Params {
-        /// Age of a block's first page at which its live data moves, at the cells' reference temperature.
+        /// Age of a block's first page at which its valid data moves, at the cells' reference temperature.
         max_age_days: f64 = 90.0, unit "days", range 0.01..=36500.0;
     }
 }
