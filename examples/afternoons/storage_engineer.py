@@ -1,7 +1,7 @@
 """A storage engineer's afternoon: which of three drives suits what we run?
 
 A block trace of ours (blkparse) and a fio job in which every write of a log is a commit, each on three drives of the
-same capacity: as large as what is run touches, each with the share of spare room that it is sold with.
+same capacity: as large as what is run touches, each with the over-provisioning that it is sold with.
 
     python storage_engineer.py TRACE.blkparse out/drives
 
@@ -37,7 +37,7 @@ def main() -> int:
     capacities = {name: result["drive.logical_bytes"] for name, result in results.items()}
     for name, result in results.items():
         spare = 100 * (result["drive.physical_bytes"] / result["drive.logical_bytes"] - 1)
-        print(f"{name}: {capacities[name] / 2**20:.0f} MiB and {spare:.1f} % of spare room")
+        print(f"{name}: {capacities[name] / 2**20:.0f} MiB and {spare:.1f} % of over-provisioning")
         for problem in result["problems"]:
             print("   ", problem["text"])
     print(wordline.compare({name: results[name] for name in results if name.startswith("commits")}))

@@ -1,6 +1,6 @@
 """A student's afternoon: which victim policy is best, and is mine?
 
-Three traces, three shares of spare room, three policies that ship and one of our own, three repeats: 108 runs.
+Three traces, three amounts of over-provisioning, three policies that ship and one of our own, three repeats: 108 runs.
 
     python student.py FOLDER_OF_TRACES out/first                as it comes to mind: ends with code 3, and says why
     python student.py FOLDER_OF_TRACES out/clean --clean        with the section CLEAN below: numbers to be shown

@@ -80,7 +80,7 @@ def test_a_storage_engineer_compares_three_drives_of_one_capacity(tmp_path: Path
     out = tmp_path / "drives"
     done = script("storage_engineer.py", str(blkparse(tmp_path / "ours.blkparse")), str(out))
     assert done.returncode == 0, done.stderr
-    told = re.findall(r"^(ours|commits) on (\w+): (\d+) MiB and ([\d.]+) % of spare room$", done.stdout, re.M)
+    told = re.findall(r"^(ours|commits) on (\w+): (\d+) MiB and ([\d.]+) % of over-provisioning$", done.stdout, re.M)
     assert len(told) == 6, done.stdout
     for workload in ("ours", "commits"):
         # The same capacity, and to a block in each plane the spare room that each is sold with: 7 %.

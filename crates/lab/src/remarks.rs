@@ -105,15 +105,14 @@ fn no_spare(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let spare = &result.preconditioning.spare;
     let net = spare.net.filter(|net| *net < NET_SPARE_MIN && result.bytes_written > 0)?;
     let text = format!(
-        "of {} of spare room {} are left after open blocks, the reserve and blocks kept for garbage collection: write \
-         amplification is that of a drive without",
-        percent(spare.gross?),
-        percent(net)
+        "effective over-provisioning is {} of {}: open blocks, the reserve and blocks kept for garbage collection take \
+         the rest, and write amplification is that of a drive without",
+        percent(net),
+        percent(spare.gross?)
     );
-    Some(
-        Remark::caution(text)
-            .advising("try more blocks (nand.geometry.blocks_per_plane), fewer streams or more spare"),
-    )
+    Some(Remark::caution(text).advising(
+        "try more blocks (nand.geometry.blocks_per_plane), fewer streams or more over-provisioning",
+    ))
 }
 
 /// Data that nobody has deleted goes with what is reprogrammed.
@@ -153,7 +152,7 @@ fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
          ({why}); {left} pages still are at the end"
     );
     let to_do = "try fewer requests per second, ftl.cleaning.paces_host = true, ftl.mapping.unit = \"page\", or more \
-                 spare room";
+                 over-provisioning";
     Some(Remark::caution(text).advising(to_do))
 }
 
@@ -264,7 +263,7 @@ fn nothing_to_clean(facts: &Facts<'_>, result: &RunResult) -> Option<Remark> {
         return None;
     }
     let (written, spare) = (bytes(written), bytes(spare));
-    let less = format!("this run writes {written}, less than the {spare} of spare room");
+    let less = format!("this run writes {written}, less than the effective over-provisioning of {spare}");
     let none = "over-provisioning, victim selection and separation have no visible effect";
     let text = match (is_cleaned, copied > 0) {
         (false, false) => format!("nothing was collected while {written} were written: {none}"),

@@ -75,15 +75,15 @@ ssd::section! {
         /// passes are alike, and garbage collection is almost free.
         past_pieces: u32 = PIECES, range 1..=1_000_000;
         /// How many times the filled space is overwritten: exactly for overwrite = "times", at most for
-        /// steady_state, or so many times the spare room if that is larger. A trace's own writes make the past: twice
-        /// so many times the spare room.
+        /// steady_state, or so many times the over-provisioning if that is larger. A trace's own writes make the past:
+        /// twice so many times the over-provisioning.
         overwrite_times: f64 = 10.0, range 0..=1_000;
         /// How fast the host is assumed to write that, compared with garbage collection, which decides how many blocks
         /// stay free.
         overwrite_pace: PaceChoice = PaceChoice::Auto;
         /// Steady state: the write amplification of four consecutive quarters of the filled space differs by less
         /// than this, or that of two passes over it by less than half of this, and each lane has erased as many blocks
-        /// as it has spare.
+        /// as it has beyond its data.
         steady_change_percent: f64 = 2.0, unit "%", range 0.01..=50;
         /// How a drive is brought to steady state: all of it, or by copying the state of one die that is overwritten
         /// separately.

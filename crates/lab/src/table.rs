@@ -117,7 +117,7 @@ fn head(result: &RunResult) -> String {
             ),
         ),
         ("before", preconditioning(result)),
-        ("spare", spare(result)),
+        ("OP", over_provisioning(result)),
         ("aged", result.preconditioning.age_steps.join(", ")),
         ("requests", requests(result)),
         (
@@ -188,11 +188,12 @@ fn asked_for(result: &RunResult) -> String {
 }
 
 /// Room beyond the data at the first request; nothing where a result does not tell.
-pub(crate) fn spare(result: &RunResult) -> String {
+pub(crate) fn over_provisioning(result: &RunResult) -> String {
     let spare = &result.preconditioning.spare;
     let (Some(gross), Some(net)) = (spare.gross, spare.net) else { return String::new() };
     format!(
-        "{} beyond the data; {} after open blocks, the reserve and blocks kept for garbage collection (GC)",
+        "over-provisioning (OP) {} of the data; effective {}: without open blocks, the reserve and blocks kept for \
+         garbage collection (GC)",
         percent(gross),
         percent(net)
     )

@@ -84,7 +84,7 @@ pub struct Endurance {
     #[arg(long, value_name = "READS")]
     reclaim_reads: Option<f64>,
 
-    /// Do not measure what else could be (more spare room, placement ids, larger units)
+    /// Do not measure what else could be (more over-provisioning, placement ids, larger units)
     #[arg(long)]
     no_what_if: bool,
 

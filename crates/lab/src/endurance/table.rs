@@ -77,7 +77,7 @@ fn drive(answer: &Answer, lines: &mut Lines) {
         String::new()
     };
     let text = format!(
-        "{}, {}: {:.1} % spare, units of {} KiB{measured}",
+        "{}, {}: {:.1} % over-provisioning, units of {} KiB{measured}",
         answer.drive,
         shown(answer.capacity_bytes),
         100.0 * answer.spare,

@@ -9,7 +9,7 @@ use super::answer::WhatIf;
 use super::load::Load;
 use super::scale::with_spare;
 
-/// Spare room more, as a share of the data.
+/// More over-provisioning, as a share of the data.
 const SPARE: [f64; 2] = [0.10, 0.28];
 
 /// A drive like the one asked about, and what is other.
@@ -30,7 +30,7 @@ impl Other {
 pub fn others(config: &DriveConfig, load: &Load) -> Vec<Other> {
     let mut others: Vec<Other> = SPARE
         .into_iter()
-        .map(|more| Other { name: format!("spare +{:.0} %", 100.0 * more), config: with_spare(config, more) })
+        .map(|more| Other { name: format!("OP +{:.0} %", 100.0 * more), config: with_spare(config, more) })
         .collect();
     others.extend(with_ids(config, load));
     others.extend(with_capacitors(config, load));

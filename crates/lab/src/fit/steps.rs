@@ -83,7 +83,7 @@ impl Fitter<'_> {
 
     fn parity(&mut self) {
         let Some(amplification) = self.sheet.get(Measure::SequentialAmplification) else {
-            let range = "0 to 10 %: it takes its share of what is programmed, and of the spare room";
+            let range = "0 to 10 %: it takes its share of what is programmed, and of the over-provisioning";
             self.note("ftl.parity_percent", "0 %", Because::Assumed(range.to_owned()));
             return;
         };

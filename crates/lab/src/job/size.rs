@@ -113,11 +113,11 @@ fn size_anew(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobErro
         sized.note.push_str("; as large as a run of the sweep needs");
     } else if is_other {
         sized.note.push_str(
-            "; the geometry differs from the default because the settings need more room or more spare \
-             blocks",
+            "; the geometry differs from the default because the settings need more room or more blocks \
+             beyond the data",
         );
         if let Some(net) = Spare::when_full(&config).net {
-            sized.note.push_str(&format!(", and leave {} of spare room", percent(net)));
+            sized.note.push_str(&format!(", and leave {} of effective over-provisioning", percent(net)));
         }
         sized.apart = kind.map(|kind| Apart { kind, config });
     }
@@ -140,9 +140,9 @@ fn named(job: &Job, wanted: &DriveConfig, footprint: u64, fixed: Fixed) -> Resul
     }
     let percent = |of: &DriveConfig| 100.0 * (with_spare(of) - 1.0);
     let (has, had) = (percent(&config), percent(wanted));
-    sized
-        .note
-        .push_str(&format!("; spare room {has:.1} % of the capacity, as the whole drive has {had:.1} %"));
+    sized.note.push_str(&format!(
+        "; over-provisioning {has:.1} % of the capacity, as the whole drive has {had:.1} %"
+    ));
     Ok(sized)
 }
 
@@ -326,7 +326,7 @@ mod tests {
         let apart = size_of(&many);
         let net = apart.note.split("and leave ").nth(1).unwrap();
         assert!(
-            apart.note.contains("the geometry differs") && net.contains("% of spare room"),
+            apart.note.contains("the geometry differs") && net.contains("% of effective over-provisioning"),
             "{}",
             apart.note
         );
@@ -357,7 +357,7 @@ mod tests {
             let config = job.resolve(Some(&sized.toml)).unwrap();
             assert_eq!(config.config.logical_bytes(), 700 << 20, "{drive}");
             assert!(
-                sized.note.contains("spare room 7.") && sized.note.contains("has 7.0 %"),
+                sized.note.contains("over-provisioning 7.") && sized.note.contains("has 7.0 %"),
                 "{}",
                 sized.note
             );

@@ -121,7 +121,7 @@ fn drive(result: &RunResult) -> Said {
             ),
         ),
         ("Cells", cells(result)),
-        ("Spare", table::spare(result)),
+        ("Over-provisioning", table::over_provisioning(result)),
         ("Before", table::preconditioning(result)),
         ("Aged", result.preconditioning.age_steps.join(", ")),
     ]

@@ -188,7 +188,8 @@ impl Preconditioned {
         }
         let turned_over = Turnover::of_life(drive).is_complete(drive);
         ensure(turned_over || !self.turned_over, || {
-            "it says turned_over = true, of a drive that has erased fewer blocks than it has spare".to_owned()
+            "it says turned_over = true, of a drive that has erased fewer blocks than it has beyond its data"
+                .to_owned()
         })?;
         let blocks = u64::from(lanes.blocks) * lanes.erases.len() as u64;
         let lives = lanes.erases.iter().fold(blocks, |sum, &erases| sum.saturating_add(erases));

@@ -142,14 +142,14 @@ pub struct Preconditioned {
     /// Passes over the workload's own writes.
     #[serde(default)]
     pub passes: u64,
-    /// Whether every lane has erased as many blocks as it has spare.
+    /// Whether every lane has erased as many blocks as it has beyond its data.
     #[serde(default)]
     pub turned_over: bool,
     /// Write amplification of each window by which steadiness was judged, if the workload's own writes were used: a
-    /// window is a pass, and at least a quarter of the spare room.
+    /// window is a pass, and at least a quarter of the over-provisioning.
     #[serde(default)]
     pub write_amplification_by_window: Vec<f64>,
-    /// Spare room at the first request.
+    /// Over-provisioning at the first request.
     #[serde(default)]
     pub spare: Spare,
     /// The outcome in words: `steady`, `still moving by x %`, `not turned over`, `written once`, `overwritten`,
@@ -188,14 +188,15 @@ pub struct Preconditioned {
     pub aged_as: Vec<String>,
 }
 
-/// Spare room: space beyond what the data takes, divided by the data; null if there is none.
+/// Over-provisioning: space beyond what the data takes, unwritten and trimmed space included, divided by the data;
+/// null if there is no data.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
 )]
 pub struct Spare {
-    /// All good blocks, minus what the valid data takes, divided by the data.
+    /// Gross: all good blocks, minus what the valid data takes, divided by the data.
     pub gross: Option<f64>,
-    /// The same without blocks that are open, in reserve, or kept free for garbage collection.
+    /// Effective: the same without blocks that are open, in reserve, or kept free for garbage collection.
     pub net: Option<f64>,
 }
 

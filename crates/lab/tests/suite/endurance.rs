@@ -109,7 +109,7 @@ fn a_cache_on_flash_amplifies_as_published_and_hardly_with_placement_ids() {
     close("write amplification", answer.write_amplification[0], 3.22, 10.0);
     let ids = answer.what_if.iter().find(|other| other.name == "placement ids").unwrap();
     assert!(ids.write_amplification < 1.06, "{ids:?}");
-    let better = answer.what_if.iter().find(|other| other.name == "spare +28 %").unwrap();
+    let better = answer.what_if.iter().find(|other| other.name == "OP +28 %").unwrap();
     assert!(better.years > answer.years.unwrap(), "{better:?}");
 }
 

@@ -233,7 +233,7 @@ fn spare_room_that_is_spoken_for_is_told() {
     for (tenths, is_told) in [(least, true), (280, false)] {
         let spec = RunSpec { preconditioning: used(), ..closed(4) };
         let result = run(&with(tenths), &generator(300, "read_percent = 0"), &spec);
-        let told = result.remarks.iter().any(|remark| remark.contains("of spare room"));
+        let told = result.remarks.iter().any(|remark| remark.contains("effective over-provisioning is"));
         let net = result.preconditioning.spare.net.unwrap();
         assert_eq!((told, net < 0.01), (is_told, is_told), "{net}: {:?}", result.remarks);
     }

@@ -128,7 +128,7 @@ impl Resolved {
                     .saturating_sub(config.data_blocks_per_lane())
                     .to_string(),
                 if config.lane_span() > 1 { "superblocks" } else { "blocks" },
-                "Blocks (or superblocks) of each lane that are spare when the logical space is full.",
+                "Blocks (or superblocks) of each lane beyond the data when the logical space is full.",
             ),
             (
                 "thresholds",

@@ -350,9 +350,10 @@ impl DriveConfig {
         let blocks = u64::from(self.used_blocks_per_plane());
         let spare = blocks.saturating_sub(self.data_blocks_per_lane()) * lanes;
         if spare < lanes {
-            let found = format!("true, with {spare} spare blocks in {lanes} lanes");
-            let allowed =
-                format!("at least {lanes} spare blocks, one waiting in each lane; or {LAZY} = false");
+            let found = format!("true, with {spare} blocks beyond the data in {lanes} lanes");
+            let allowed = format!(
+                "at least {lanes} blocks beyond the data, one waiting in each lane; or {LAZY} = false"
+            );
             conflicts.add(&[LAZY, "drive.over_provisioning_percent", "drive.logical_gib"], found, &allowed);
         }
         if self.slc_blocks_per_lane() > 0 {
@@ -387,13 +388,13 @@ impl DriveConfig {
             return;
         }
         let found = format!(
-            "{} lanes (superblock = \"{}\") of {blocks} {what} hold {data} {what} of data; {} are spare",
+            "{} lanes (superblock = \"{}\") of {blocks} {what} hold {data} {what} of data; {} are left",
             self.lanes(),
             self.allocation.superblock.name(),
             blocks.saturating_sub(data)
         );
         let mut allowed = format!(
-            "at least {needed} spare {what} in each lane ({} open, {} in reserve, 1 for garbage collection",
+            "at least {needed} {what} beyond the data in each lane ({} open, {} in reserve, 1 for garbage collection",
             self.open_blocks_per_lane(),
             self.cleaning.reserve_blocks
         );

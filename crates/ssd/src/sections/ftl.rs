@@ -113,8 +113,8 @@ section! {
     pub struct Redundancy {
         /// Bytes of parity across dies (RAID within the drive) for 100 bytes of anything else that is programmed, by
         /// the host or by moves. Parity takes pages of the blocks that it protects until they are erased, and so die
-        /// time and spare room. It is never read: a page that cannot be corrected is lost all the same. What lies in a
-        /// page's spare area is `cell.ecc.parity_bytes`.
+        /// time and over-provisioning. It is never read: a page that cannot be corrected is lost all the same. What
+        /// lies in a page's spare area is `cell.ecc.parity_bytes`.
         parity_percent: f64 = 0.0, unit "%", range 0..=100;
     }
 }

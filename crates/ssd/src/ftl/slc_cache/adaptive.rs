@@ -23,7 +23,7 @@ pub const MEMORY: &str = "9 bytes per block";
 section! {
     /// Parameters of `adaptive`.
     pub struct Params {
-        /// Spare room of the full blocks, as a share of their data, for garbage collection to work with.
+        /// Over-provisioning of the full blocks, as a share of their data, for garbage collection to work with.
         spare_percent: f64 = 7.0, unit "%", range 0..=50;
         /// Which block leaves the cache first.
         destage: Destage = Destage::Fifo;

@@ -103,8 +103,8 @@ const WRONG: &[(&str, &[&str])] = &[
         &[
             "ftl.cleaning.lazy_erase",
             "drive.over_provisioning_percent",
-            "true, with 0 spare blocks in 8 lanes",
-            "at least 8 spare blocks, one waiting in each lane; or ftl.cleaning.lazy_erase = false",
+            "true, with 0 blocks beyond the data in 8 lanes",
+            "at least 8 blocks beyond the data, one waiting in each lane; or ftl.cleaning.lazy_erase = false",
         ],
     ),
     (

@@ -243,7 +243,7 @@ const WRONG: &[(&str, &[&str])] = &[
         "[drive]\nraw_gib = 40\nlogical_gib = 39.9",
         &[
             "my.toml:3: drive.logical_gib: impossible",
-            "at least 4 spare superblocks",
+            "at least 4 superblocks beyond the data",
             "logical_gib at most 38.625, or raw_gib at least 41.625",
             "drive.raw_gib (my.toml:2)",
         ],
@@ -305,7 +305,7 @@ const WRONG: &[(&str, &[&str])] = &[
         &[
             "my.toml:3: drive.over_provisioning_percent: impossible",
             "32 lanes",
-            "at least 4 spare superblocks",
+            "at least 4 superblocks beyond the data",
             "at least",
         ],
     ),
