@@ -3,7 +3,7 @@
 SELECT
   CASE
     WHEN slice.name = 'transfer' THEN 'channels'
-    WHEN slice.name IN ('busy', 'busy: stopping or resuming') THEN 'arrays'
+    WHEN slice.name IN ('busy', 'busy: suspending or resuming') THEN 'arrays'
     ELSE 'dies beside'
   END AS what,
   SUM(slice.dur) AS ns

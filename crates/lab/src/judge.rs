@@ -111,15 +111,17 @@ fn keeps_up(verdict: &mut Verdict, part: &DrivePart, facts: &Facts<'_>, result: 
             )
         }
         (false, true) => format!(
-            "the drive keeps up, with little to spare: {} busy {} of the time{}{}",
+            "the drive keeps up, with little headroom: {} {} {} of the time{}{}",
             part.subject(),
+            part.state(),
             percent(busy),
             part.beside(),
             for_whom(verdict)
         ),
         (false, false) => format!(
-            "the drive keeps up: {} busy {} of the time{}",
+            "the drive keeps up: {} {} {} of the time{}",
             part.subject(),
+            part.state(),
             percent(busy),
             for_whom(verdict)
         ),
@@ -134,7 +136,7 @@ struct DrivePart {
     busy: f64,
     /// Of one that is the busiest of its kind: that of all on average.
     mean: Option<f64>,
-    /// Of dies with something to do: the share of the time for which their arrays worked.
+    /// Of dies that are occupied: the share of the time for which they were busy.
     array: Option<f64>,
 }
 
@@ -151,9 +153,14 @@ impl DrivePart {
         }
     }
 
+    /// Dies are busy while their arrays work, and occupied while an operation holds them.
+    fn state(&self) -> &'static str {
+        if self.array.is_some() { "occupied" } else { "busy" }
+    }
+
     /// What is to be known beside how busy it is.
     fn beside(&self) -> String {
-        let array = |share| format!("arrays work for {}", percent(share));
+        let array = |share| format!("arrays busy {}", percent(share));
         let mean = |share| format!("{} on average over all", percent(share));
         let told: Vec<String> = self.mean.map(mean).into_iter().chain(self.array.map(array)).collect();
         if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
@@ -230,7 +237,13 @@ fn closed(verdict: &Verdict, part: &DrivePart, (mode, result): (LoopMode, &RunRe
     let busy = percent(verdict.busy.unwrap_or(0.0));
     match verdict.bound_by {
         Some(_) => {
-            format!("bounded by its {}, {busy} busy{}{}", part.name, part.beside(), for_whom(verdict))
+            format!(
+                "bounded by its {}, {busy} {}{}{}",
+                part.name,
+                part.state(),
+                part.beside(),
+                for_whom(verdict)
+            )
         }
         // How many jobs keep in flight their pauses, rates and flushes say, too.
         None if mode == LoopMode::Jobs => {
@@ -268,7 +281,9 @@ fn too_slow_for(late: &[&JobResult], verdict: &Verdict, part: &DrivePart, result
 fn bound(verdict: &Verdict, part: &DrivePart, result: &RunResult) -> String {
     let busy = percent(verdict.busy.unwrap_or(0.0));
     match verdict.bound_by {
-        Some(_) => format!("{} {busy} busy{}{}", part.subject(), part.beside(), for_whom(verdict)),
+        Some(_) => {
+            format!("{} {busy} {}{}{}", part.subject(), part.state(), part.beside(), for_whom(verdict))
+        }
         None => format!("no part is busy all the time ({}: {busy}){}", part.name, waits(result)),
     }
 }

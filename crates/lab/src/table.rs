@@ -400,7 +400,7 @@ fn rest(result: &RunResult) -> String {
         ("lifetime", lifetime(&result.lifetime)),
         ("lasts", lasts(&result.lifetime)),
         ("dies busy", busy(result, &result.utilisation.array)),
-        ("dies waiting", busy(result, &result.utilisation.waiting)),
+        ("dies occupied", busy(result, &result.utilisation.die)),
         ("channels busy", busy(result, &result.utilisation.channel)),
         ("buffer", buffer(result)),
         ("stalls", stalls(&result.stalls)),

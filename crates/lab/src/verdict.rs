@@ -17,11 +17,11 @@ pub struct Verdict {
     /// `busy`, `idle`: the drive keeps up. Requests of jobs that all have rates arrive when they are due. Empty if no
     /// time is simulated.
     pub state: String,
-    /// The busiest part, if it is busy 80 % of the time: `dies` (their arrays, or all their work if no other part
-    /// is as busy), `channels`, `link` or `firmware`; `busiest die` or `busiest channel` if only that one is;
-    /// otherwise null.
+    /// The busiest part, if it is busy 80 % of the time: `dies` (by how busy they are, or how occupied if no
+    /// other part is as busy), `channels`, `link` or `firmware`; `busiest die` or `busiest channel` if only that one
+    /// is; otherwise null.
     pub bound_by: Option<String>,
-    /// Share of the time that the busiest part is busy.
+    /// Share of the time that the busiest part is busy, or occupied where dies bound by that.
     pub busy: Option<f64>,
     /// Share of garbage collection, other moves and erases in the dies' work, by nominal times.
     pub background_share: Option<f64>,

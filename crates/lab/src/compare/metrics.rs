@@ -162,11 +162,12 @@ fn of_all() -> Vec<Metric> {
 }
 
 /// How busy a drive's parts were.
-fn of_parts() -> [Metric; 5] {
+fn of_parts() -> [Metric; 6] {
     [
         metric("dies busy", percent, |r| r.utilisation.array.mean),
         metric("  the busiest", percent, |r| r.utilisation.array.max),
-        metric("dies waiting", percent, |r| r.utilisation.waiting.mean),
+        metric("dies occupied", percent, |r| r.utilisation.die.mean),
+        metric("dies waiting", percent, |r| r.utilisation.waiting.mean).called("dies occupied, not busy"),
         metric("channels busy", percent, |r| r.utilisation.channel.mean),
         metric("  the busiest", percent, |r| r.utilisation.channel.max),
     ]

@@ -25,11 +25,11 @@ pub(super) fn used(run: &Run, room: Room) -> Vec<Value> {
     let pictures = [
         (
             "array",
-            "Dies: arrays working",
+            "Dies: busy",
             "die",
             "series_dies",
             "array_ns",
-            "sensing, programming or erasing",
+            "that the array senses, programs or erases",
         ),
         (
             "die",
@@ -37,15 +37,15 @@ pub(super) fn used(run: &Run, room: Room) -> Vec<Value> {
             "die",
             "series_dies",
             "busy_ns",
-            "with work to do: busy, or waiting for the channel or for its turn",
+            "that an operation holds the die: busy, or its data crosses or waits for the channel",
         ),
         (
             "channel",
-            "Channels: transferring",
+            "Channels: busy",
             "channel",
             "series_channels",
             "busy_ns",
-            "transferring commands and data",
+            "that commands or data are transferred",
         ),
     ];
     let of = |(key, title, name, table, column, what)| {

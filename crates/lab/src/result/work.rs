@@ -242,26 +242,28 @@ pub struct EraseCount {
     pub retired: u32,
 }
 
-/// Share of the measured time, 0 to 1, that units were busy; null if no time is simulated.
+/// Share of the measured time, 0 to 1; null if no time is simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Busy {
     /// Average over all of them.
     pub mean: Option<f64>,
-    /// The busiest one.
+    /// The most of any.
     pub max: Option<f64>,
 }
 
 /// How busy the drive was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
-    /// Share of the measured time that dies had work: the array busy, or waiting for the channel. Work in progress
-    /// when the measurement begins or ends counts for the part inside it.
+    /// Share of the measured time that dies were occupied (`dies occupied` in tables): held by an operation, its data
+    /// transfer and waits for the channel included. Work in progress when the measurement begins or ends counts for
+    /// the part inside it.
     pub die: Busy,
-    /// Share of the time that their arrays were busy (`dies busy` in tables), suspending and resuming included.
+    /// Share of the time that dies were busy (`dies busy` in tables): the array works, suspending and resuming
+    /// included.
     #[serde(default)]
     pub array: Busy,
-    /// The rest of `utilisation.die` (`dies waiting` in tables): the array rests while a command or data waits for
-    /// the channel or crosses it. The remaining time the die was idle.
+    /// The rest of `utilisation.die`: occupied and not busy, as a command or data waits for the channel or crosses it.
+    /// The remaining time the die was idle.
     #[serde(default)]
     pub waiting: Busy,
     /// Share of the time that channels carried commands or data.

@@ -149,8 +149,8 @@ impl Trace<'_> {
         let name = match span.place {
             Place::Channel(_) => "transfer",
             Place::Die(_) if works => "busy",
-            Place::Die(_) if span.holder == Holder::SWITCHING => "busy: stopping or resuming",
-            Place::Die(_) => "busy: command or data",
+            Place::Die(_) if span.holder == Holder::SWITCHING => "busy: suspending or resuming",
+            Place::Die(_) => "occupied: command or data",
             Place::Plane(..) => name_of(op.kind),
         };
         let track = self.track(span.place);

@@ -206,7 +206,7 @@ fn a_timeline_adds_up_to_the_result() {
             |mean: Option<f64>, parts: u32| (mean.unwrap() * ns as f64 * f64::from(parts)).round() as u64;
         let is_die = |track: &str| track.starts_with("die ") && !track.contains("plane");
         assert_eq!(trace.sum(|track, _| is_die(track)), total(of.die.mean, dies), "{what}: dies");
-        let works = |name: &str| name == "busy" || name == "busy: stopping or resuming";
+        let works = |name: &str| name == "busy" || name == "busy: suspending or resuming";
         let array = trace.sum(|track, name| is_die(track) && works(name));
         assert_eq!(array, total(of.array.mean, dies), "{what}: arrays");
         let carried = trace.sum(|_, name| name == "transfer");

@@ -57,9 +57,10 @@ counters! {
         delayed_by_lower: [u64; PRIORITIES], "pages", in "flash.priority.delayed_by_lower.high";
         /// High-priority reads, alone at their die, that waited longer than `flash.preemption` allows.
         inversions: u64, "pages", in "flash.priority.inversions";
-        /// Nanoseconds that each die had work to do.
+        /// Nanoseconds that each die was occupied: held by an operation, transfers and waits included.
         die_busy_ns: Vec<u64>, "ns", in "utilisation.die.mean";
-        /// Of these, nanoseconds that its array worked; the rest of the time it waited for its channel or used it.
+        /// Of these, nanoseconds that it was busy: its array worked. The rest of the time it waited for its channel or
+        /// used it.
         die_array_ns: Vec<u64>, "ns", in "utilisation.array.mean";
         /// Nanoseconds each channel carried something.
         channel_busy_ns: Vec<u64>, "ns", in "utilisation.channel.mean";
