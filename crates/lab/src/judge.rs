@@ -2,6 +2,7 @@
 //! takes the length of a queue for the speed of a drive.
 
 use crate::facts::Facts;
+use crate::labels;
 use crate::meter::KINDS;
 use crate::number::{digits, duration, percent, si};
 use crate::result::{Busy, JobResult, RunResult, Utilisation};
@@ -316,7 +317,7 @@ fn waits(result: &RunResult) -> String {
     let most = Part::ALL.into_iter().max_by(|a, b| share(*a).total_cmp(&share(*b)));
     let kind = if is_read { "reads" } else { "writes" };
     most.map_or(String::new(), |part| {
-        format!("; {kind} spend {} % of their time in {}", digits(100.0 * share(part)), part.name())
+        format!("; {kind} spend {} % of their time {}", digits(100.0 * share(part)), labels::spent(part))
     })
 }
 

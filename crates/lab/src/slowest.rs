@@ -10,41 +10,12 @@ use crate::time_of_kinds::slowest_share;
 /// Reasons that the table tells.
 const ROWS: usize = 12;
 
-/// What a person reads for a name.
-pub(crate) fn words(what: &str) -> String {
-    let cause = labels::cause;
-    match what.split('.').collect::<Vec<_>>()[..] {
-        ["array", work, by] => format!("die busy: {work} ({})", cause(by)),
-        ["transfer", "in", by] => format!("channel busy: to a die ({})", cause(by)),
-        ["transfer", _, by] => format!("channel busy: from a die ({})", cause(by)),
-        ["own", "array"] => "its own flash operation".to_owned(),
-        ["own", "transfer"] => "its own data on the channel".to_owned(),
-        ["own", "buffer"] => "access to the buffer".to_owned(),
-        ["own", "link_wait"] => "host link busy".to_owned(),
-        ["own", "dispatch"] => "waiting for dispatch to a die".to_owned(),
-        ["own", "link"] => "its own data on the host link".to_owned(),
-        ["own", "firmware"] => "the firmware".to_owned(),
-        ["own", "host_queue"] => "waiting for a place in a queue".to_owned(),
-        ["own", "submission"] => "waiting in its queue".to_owned(),
-        ["own", "decode"] => "being decoded".to_owned(),
-        ["own", part] => cause(part),
-        ["switching"] => "die busy: stopping or resuming".to_owned(),
-        ["returning"] => "die held for a read retry".to_owned(),
-        ["nobody"] => "die idle: not its turn".to_owned(),
-        ["page"] => "no free page: waiting for GC".to_owned(),
-        ["room"] => "the program that makes room had not started".to_owned(),
-        ["row"] => "waiting for more data to fill its row".to_owned(),
-        ["locks"] => "waiting for invalid data to be locked".to_owned(),
-        _ => what.to_owned(),
-    }
-}
-
 /// What making room went to, of the lack of a page: what is a twentieth of it or more.
 fn making_room(reason: &Reason) -> impl Iterator<Item = Vec<String>> {
     let shown = reason.went_to.iter().filter(|part| part.what != reason.what && part.ns * 20 >= reason.ns);
     shown.map(|part| {
         let share = reason.share * part.ns as f64 / reason.ns as f64;
-        vec![format!("    of it {}", words(&part.what)), percent(share)]
+        vec![format!("    of it {}", labels::reason(&part.what)), percent(share)]
     })
 }
 
@@ -74,7 +45,7 @@ pub(crate) fn tables(told: &TailTold, result: &RunResult) -> String {
                 format!("{latency} at {arrival}, LBA {lba}")
             });
             rows.push(vec![
-                format!("  {}", words(&reason.what)),
+                format!("  {}", labels::reason(&reason.what)),
                 percent(reason.share),
                 duration(reason.ns as f64 / slowest.requests.max(1) as f64),
                 count(reason.requests),

@@ -441,7 +441,7 @@ fn stalls(stalls: &Stalls) -> String {
         duration(stalls.total_ns as f64),
         duration(longest.ns as f64),
         duration(longest.start_ns as f64),
-        longest.part,
+        labels::spent_in(&longest.part),
     )
 }
 
@@ -528,7 +528,7 @@ fn time_spent(result: &RunResult) -> String {
         if shown.iter().all(|(_, by, _)| of(&by[part]).into_iter().all(|mean| mean < 1.0)) {
             continue;
         }
-        let mut row = vec![format!("  {}", part.name())];
+        let mut row = vec![format!("  {}", labels::part(part))];
         for (_, by, mean) in &shown {
             let slowest: f64 = Part::ALL.iter().map(|&part| of(&by[part])[1]).sum();
             for (ns, whole) in of(&by[part]).into_iter().zip([*mean, slowest]).take(columns) {

@@ -16,7 +16,7 @@ use crate::stalls::Stall;
 use crate::tail::{Example, Reason, Slowest, TailTold};
 use crate::time_of_kinds::OfKind;
 use crate::time_spent::Spent;
-use crate::{counted, regimes, slowest};
+use crate::{counted, labels, regimes};
 use maud::{Markup, html};
 use ssd::Part;
 use ssd::counters::Counter;
@@ -113,7 +113,7 @@ fn what_held(result: &RunResult) -> Vec<String> {
             count(told.requests),
             duration(told.from_ns as f64),
             percent(most.share),
-            slowest::words(&most.what)
+            labels::reason(&most.what)
         ));
     }
     if all.is_empty() {
@@ -133,12 +133,11 @@ fn what_held(result: &RunResult) -> Vec<String> {
                 "{which} took {} on average, {} of it {}.",
                 duration(sum),
                 percent(of(&most) / sum),
-                phrase(most)
+                labels::spent(most)
             ));
         }
     }
     if let Some(longest) = result.stalls.longest.first() {
-        let part = Part::ALL.iter().find(|part| part.name() == longest.part);
         all.push(format!(
             "{} of 5 ms or more, {} in all: requests waited and nothing completed. The longest \
              began at {} and took {}; the request that ended it had spent most of its time {}.",
@@ -146,31 +145,10 @@ fn what_held(result: &RunResult) -> Vec<String> {
             duration(result.stalls.total_ns as f64),
             duration(longest.start_ns as f64),
             duration(longest.ns as f64),
-            part.map_or(longest.part.as_str(), |part| phrase(*part)),
+            labels::spent_in(&longest.part),
         ));
     }
     all
-}
-
-/// Where a request is, in words that follow "spent ...".
-fn phrase(part: Part) -> &'static str {
-    match part {
-        Part::HostQueue => "waiting for a place in a full queue",
-        Part::Submission => "in its queue",
-        Part::Firmware => "in the firmware",
-        Part::LinkWait => "waiting for the host link",
-        Part::Link => "on the host link",
-        Part::BufferWait => "waiting for space in the buffer",
-        Part::Buffer => "in the buffer",
-        Part::Dispatch => "before its flash operation was queued",
-        Part::DieWait => "waiting for a die",
-        Part::ChannelWait => "waiting for the channel",
-        Part::Array => "in the array",
-        Part::Transfer => "on the channel",
-        Part::Decode => "being decoded",
-        Part::Suspended => "suspended for others' reads",
-        Part::LockWait => "waiting for locks",
-    }
 }
 
 fn tails(result: &RunResult) -> Vec<(&'static str, &Slowest)> {
@@ -233,7 +211,7 @@ fn breakdown(result: &RunResult) -> Option<Markup> {
         .collect();
     // Where many take as long as each other, the slowest of a hundred and of a thousand are the same.
     rows.dedup_by(|row, before| row.name == before.name);
-    let names: Vec<String> = Part::ALL.iter().map(|part| part.name().replace('_', " ")).collect();
+    let names: Vec<String> = Part::ALL.iter().map(|part| labels::part(*part).to_owned()).collect();
     (!rows.is_empty()).then(|| {
         let heads = ["requests", "share of their time, by part", "mean latency"];
         bars("Where the requests spent their time", heads, &rows, &names)
@@ -250,7 +228,7 @@ const LEAST: f64 = 0.0005;
 fn holders(kind: &str, told: &Slowest) -> Markup {
     let mean = |ns: u64| duration(ns as f64 / told.requests.max(1) as f64);
     let row = |reason: &Reason| Row {
-        name: slowest::words(&reason.what),
+        name: labels::reason(&reason.what),
         parts: vec![(0, reason.share)],
         total: format!("{}, {}", percent(reason.share), mean(reason.ns)),
     };
@@ -285,7 +263,7 @@ fn example((reason, longest): (&Reason, Example)) -> Line {
         count(longest.lba),
         count(u64::from(longest.sectors)),
     ];
-    Line::new(html! { (slowest::words(&reason.what)) }, cells.map(|cell| html! { (cell) }).into())
+    Line::new(html! { (labels::reason(&reason.what)) }, cells.map(|cell| html! { (cell) }).into())
 }
 
 /// The longest times in which nothing completed.
@@ -294,8 +272,7 @@ fn stalls(result: &RunResult) -> Option<Markup> {
     let mut heads = numbers("began at", ["took", "requests waiting"]);
     heads.push(Head("the request that ended it was mostly".to_owned(), Set::Text));
     let line = |stall: &Stall| {
-        let part = Part::ALL.iter().find(|part| part.name() == stall.part);
-        let mut mostly = part.map_or(stall.part.as_str(), |part| phrase(*part)).to_owned();
+        let mut mostly = labels::spent_in(&stall.part).to_owned();
         if let Some(share) = stall.part_share {
             mostly.push_str(&format!(" ({})", percent(share)));
         }

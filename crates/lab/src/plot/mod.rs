@@ -213,7 +213,7 @@ pub(crate) fn breakdown(results: &[RunResult], groups: &[String]) -> Plot {
             }
         }
     }
-    let names = Part::ALL.iter().map(|part| Axis::name(*part).to_owned()).collect();
+    let names = Part::ALL.iter().map(|part| labels::part(*part).to_owned()).collect();
     Bars { title: "Fraction of mean latency (%)".to_owned(), names, unit: "%", bars }.plot(data)
 }
 
