@@ -105,6 +105,8 @@ pub(crate) fn title(result: &RunResult) -> &str {
 
 fn head(result: &RunResult) -> String {
     let drive = &result.drive;
+    let beyond = over_provisioning(result);
+    let beyond = if beyond.is_empty() { beyond } else { format!("over-provisioning {beyond}") };
     let rows = [
         (
             "drive",
@@ -117,7 +119,7 @@ fn head(result: &RunResult) -> String {
             ),
         ),
         ("before", preconditioning(result)),
-        ("OP", over_provisioning(result)),
+        ("OP", beyond),
         ("aged", result.preconditioning.age_steps.join(", ")),
         ("requests", requests(result)),
         (
@@ -192,7 +194,7 @@ pub(crate) fn over_provisioning(result: &RunResult) -> String {
     let spare = &result.preconditioning.spare;
     let (Some(gross), Some(net)) = (spare.gross, spare.net) else { return String::new() };
     format!(
-        "over-provisioning (OP) {} of the data; effective {}: without open blocks, the reserve and blocks kept for \
+        "{} of the data; effective {}: without open blocks, the reserve and blocks kept for \
          garbage collection (GC)",
         percent(gross),
         percent(net)
@@ -293,10 +295,10 @@ fn operations(result: &RunResult) -> String {
     let causes = Cause::ALL.iter().filter(|cause| is_shown(**cause));
     rows[0].extend(causes.map(|cause| labels::cause(Axis::name(*cause))));
     let kinds: [(&str, &By<Cause, u64>); 5] = [
-        ("reads", &flash.reads),
+        ("page reads", &flash.reads),
         ("uncorrectable", &flash.uncorrectable),
-        ("programs", &flash.programs),
-        ("erases", &flash.erases),
+        ("page programs", &flash.programs),
+        ("block erases", &flash.erases),
         ("copybacks", &flash.copybacks),
     ];
     for (name, by_cause) in kinds {
@@ -447,7 +449,7 @@ fn stalls(stalls: &Stalls) -> String {
 
 /// What the blocks of the firmware are called, beside those of the chips: one of the former may be made of several of
 /// the latter.
-fn firmware_blocks(result: &RunResult) -> &'static str {
+pub(crate) fn firmware_blocks(result: &RunResult) -> &'static str {
     let number = |key: &str| result.config.get(&format!("nand.geometry.{key}")).and_then(Value::as_u64);
     let mut block = ["wordlines_per_block", "bits_per_cell", "page_bytes"].into_iter().map(number);
     let block_bytes = block.try_fold(1, |all, number| Some(all * number?)).filter(|bytes| *bytes > 0);

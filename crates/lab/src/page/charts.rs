@@ -216,7 +216,7 @@ fn charts(series: &Series<'_>) -> Vec<Chart> {
             "",
             one("units", ORANGE, known("dirty_units_mean", "dirty_units")),
         ),
-        chart("free", "Free blocks", "", one("blocks", GREY, "free_blocks")),
+        chart("free", "Free blocks (a superblock counts as one)", "", one("blocks", GREY, "free_blocks")),
     ];
     // A chart of nothing is none.
     let with_something = |mut chart: Chart| {

@@ -13,6 +13,7 @@ use crate::number::{count, duration, of_things, percent};
 use crate::reproduce::Judged;
 use crate::result::RunResult;
 use crate::stalls::Stall;
+use crate::table::firmware_blocks;
 use crate::tail::{Example, Reason, Slowest, TailTold};
 use crate::time_of_kinds::OfKind;
 use crate::time_spent::Spent;
@@ -20,6 +21,7 @@ use crate::{counted, labels, regimes};
 use maud::{Markup, html};
 use ssd::Part;
 use ssd::counters::Counter;
+use std::collections::BTreeSet;
 
 /// A part of a page with its heading, and what links name it by.
 pub(super) struct Section {
@@ -80,10 +82,14 @@ pub(super) fn parts(runs: &[Run], comparison: &Comparison, claims: &[ClaimsOf]) 
         all.push(section("over-time", "Over time", over_time(drawn)));
     }
     if has("blocks") {
-        all.push(Section::on_screen("block-map", "Blocks at the end", html! {
-            p.soft { "A cell is a block, lane below lane; beyond a hundred thousand, a cell is several of them." }
-            div id="blocks" {}
-        }));
+        all.push(Section::on_screen(
+            "block-map",
+            "Blocks at the end",
+            html! {
+                p.soft { (cells_of_map(results)) }
+                div id="blocks" {}
+            },
+        ));
     }
     if runs.len() > RUNS_DRAWN {
         all.push(section("not-drawn", "Not drawn", html! {
@@ -101,6 +107,17 @@ pub(super) fn parts(runs: &[Run], comparison: &Comparison, claims: &[ClaimsOf]) 
         all.push(section("claims", "Claims of papers", html! { @for paper in claims { (of_paper(paper)) } }));
     }
     all
+}
+
+/// What a cell of the map of blocks is: what the firmware erases at once.
+fn cells_of_map(results: &[RunResult]) -> String {
+    let kinds: BTreeSet<_> = results.iter().map(firmware_blocks).collect();
+    let cell = match kinds.len() {
+        1 if kinds.contains("superblocks") => "a superblock",
+        1 => "a block",
+        _ => "a block, or a superblock",
+    };
+    format!("A cell is {cell}, lane below lane; beyond a hundred thousand, a cell is several of them.")
 }
 
 /// Sentences on what the slowest requests waited for, and on the longest stall.

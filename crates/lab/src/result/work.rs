@@ -123,11 +123,11 @@ pub struct FtlWork {
     pub gc_time_ns: u64,
 }
 
-/// Blocks that garbage collection emptied, by the separator's class (`ftl.stream`), up to the last class that had
-/// any; without classes there is one.
+/// Blocks (superblocks count as one) that garbage collection emptied, by the separator's class (`ftl.stream`), up to
+/// the last class that had any; without classes there is one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Victims {
-    /// Blocks emptied, by the separator's class.
+    /// Blocks (superblocks count as one) emptied, by the separator's class.
     pub count: Vec<u64>,
     /// Of these, blocks that held no valid unit when garbage collection began.
     pub dead: Vec<u64>,

@@ -68,7 +68,10 @@ fn the_table_shows_what_was_asked_for() {
     assert!(row(&table, "write amplification")[1].contains("GC"), "{table}");
     // Only who moved anything has a column.
     assert_eq!(row(&table, "flash operations"), ["flash operations", "total", "host", "GC"]);
-    assert_eq!(row(&table, "programs")[2], lab_count(result.flash.programs[ssd::flash::op::Cause::Host]));
+    assert_eq!(
+        row(&table, "page programs")[2],
+        lab_count(result.flash.programs[ssd::flash::op::Cause::Host])
+    );
     let (_, times) = table.split_once("where the time went").unwrap();
     let spent = &result.breakdown_ns;
     for (part, label) in ssd::Part::ALL.into_iter().zip(PARTS) {

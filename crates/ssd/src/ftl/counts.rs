@@ -116,7 +116,8 @@ counters! {
         /// corrected, in 1/4096 of what it endures: above 4096 the move came too late. For data that has not moved
         /// see `Drive::worst_disturb_q12`.
         disturbed_q12_max: u32, "1/4096", in "ftl.read_reclaim.most_disturbed";
-        /// Blocks that garbage collection began to empty, by the class of their stream (`ftl.stream`).
+        /// Blocks (superblocks count as one) that garbage collection began to empty, by the class of their stream
+        /// (`ftl.stream`).
         victims: [u64; CLASSES], "blocks", in "ftl.victims.count";
         /// Of these, blocks that held no valid unit.
         dead_victims: [u64; CLASSES], "blocks", in "ftl.victims.dead";

@@ -156,7 +156,7 @@ section! {
         /// Page copies in flight at once in an allocation lane; at least two rows for each of its dies
         /// (`ftl.allocation.issue`).
         copies_in_flight: u32 = 4, unit "pages", range 1..=4_096;
-        /// Free blocks of each lane that only garbage collection may open.
+        /// Free blocks (or superblocks) of each lane that only garbage collection may open.
         reserve_blocks: u32 = 1, unit "blocks", range 1..=65_536;
         /// Emptied blocks are erased only when they are opened for writing: data is more reliable the sooner it is
         /// written after the erase (RealWear section 5.2.4). Blocks that `ftl.sanitize` erases do not wait.
