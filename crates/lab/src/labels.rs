@@ -37,6 +37,11 @@ pub(crate) fn part(part: Part) -> &'static str {
     }
 }
 
+/// The same by its name; one that is not known is called that.
+pub(crate) fn part_of(name: &str) -> &str {
+    part_named(name).map_or(name, |named| part(named))
+}
+
 fn part_named(name: &str) -> Option<Part> {
     Part::ALL.into_iter().find(|part| part.name() == name)
 }
@@ -64,7 +69,7 @@ pub(crate) fn spent(part: Part) -> &'static str {
 
 /// The same of a part by its name; one that is not known is called that.
 pub(crate) fn spent_in(name: &str) -> &str {
-    part_named(name).map_or(name, |part| spent(part))
+    part_named(name).map_or(name, |named| spent(named))
 }
 
 /// What held a request up (`tail.KIND.reasons[].what` of docs/results.md).

@@ -105,8 +105,6 @@ pub(crate) fn title(result: &RunResult) -> &str {
 
 fn head(result: &RunResult) -> String {
     let drive = &result.drive;
-    let beyond = over_provisioning(result);
-    let beyond = if beyond.is_empty() { beyond } else { format!("over-provisioning {beyond}") };
     let rows = [
         (
             "drive",
@@ -119,7 +117,7 @@ fn head(result: &RunResult) -> String {
             ),
         ),
         ("before", preconditioning(result)),
-        ("OP", beyond),
+        ("OP", over_provisioning(result)),
         ("aged", result.preconditioning.age_steps.join(", ")),
         ("requests", requests(result)),
         (
@@ -194,8 +192,7 @@ pub(crate) fn over_provisioning(result: &RunResult) -> String {
     let spare = &result.preconditioning.spare;
     let (Some(gross), Some(net)) = (spare.gross, spare.net) else { return String::new() };
     format!(
-        "{} of the data; effective {}: without open blocks, the reserve and blocks kept for \
-         garbage collection (GC)",
+        "over-provisioning {} of the data; effective for garbage collection (GC): {}",
         percent(gross),
         percent(net)
     )
@@ -443,7 +440,7 @@ fn stalls(stalls: &Stalls) -> String {
         duration(stalls.total_ns as f64),
         duration(longest.ns as f64),
         duration(longest.start_ns as f64),
-        labels::spent_in(&longest.part),
+        labels::part_of(&longest.part),
     )
 }
 

@@ -89,7 +89,7 @@ fn an_aged_drive_tells_the_same_retries_in_table_and_json() {
     assert!((words[1].parse::<f64>().unwrap() - mean).abs() < 0.01, "{line}, {mean}");
     assert!(line.contains(&format!("{:.1} % of page reads", share * 100.0)), "{line}, {share}");
     assert!(line.contains(&format!(" {} at most;", histogram.len() - 1)), "{line}");
-    let decode = done.out.lines().find(|line| line.trim_start().starts_with("decode")).unwrap();
+    let decode = done.out.lines().find(|line| line.trim_start().starts_with("ECC decoding")).unwrap();
     assert!(decode.contains(" us") && number(&old, "/breakdown_ns/read/decode/mean") > 0.0, "{decode}");
     assert!(
         std::fs::read_to_string(folder.join("old/retries.svg"))
@@ -236,7 +236,7 @@ fn cells_that_do_not_age_cannot_be_made_older() {
     // Without steps nothing is said of errors.
     let out = folder.join("out").display().to_string();
     let done = wordline(&[&run[..], &["--precondition", "none", "--out", &out]].concat()).ok();
-    for word in ["retries", "uncorrectable", "decode", "aged"] {
+    for word in ["retries", "uncorrectable", "ECC decoding", "aged"] {
         assert!(!done.out.contains(word), "{word} in:\n{}", done.out);
     }
     assert!(!folder.join("out/retries.svg").exists());

@@ -139,7 +139,7 @@ fn the_first_screen_says_what_was_measured_and_whether_to_believe_it() {
         "<h3>Drive</h3>",
         "<h3>Workload</h3>",
         "<dt>Capacity</dt>",
-        "<dt>Spare</dt>",
+        "<dt>OP</dt>",
         "<dt>Before</dt>",
         "4 dies",
         "TLC",
@@ -317,7 +317,7 @@ fn a_sweep_has_a_page_that_sorts_and_filters() {
     }
     // What varies is not fixed, and neither is what follows from it.
     let fixed = between(&text, "id=\"same\"", "<details>");
-    assert!(fixed.contains("<dt>Spare</dt>") && fixed.contains("<dt>Source</dt>"), "{fixed}");
+    assert!(fixed.contains("<dt>OP</dt>") && fixed.contains("<dt>Source</dt>"), "{fixed}");
     assert!(!fixed.contains("<dt>Arrival</dt>") && !fixed.contains("<dt>Time</dt>"), "{fixed}");
     // One value in a list varies nothing.
     assert!(!between(&text, "id=\"summary\"", "</section>").contains("greedy"));

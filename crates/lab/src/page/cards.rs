@@ -121,7 +121,7 @@ fn drive(result: &RunResult) -> Said {
             ),
         ),
         ("Cells", cells(result)),
-        ("Over-provisioning (OP)", table::over_provisioning(result)),
+        ("OP", table::over_provisioning(result)),
         ("Before", table::preconditioning(result)),
         ("Aged", result.preconditioning.age_steps.join(", ")),
     ]

@@ -2,30 +2,11 @@
 
 use crate::common;
 
-use common::{closed, fresh_path, generator, run, small_drive};
+use common::{PARTS, closed, fresh_path, generator, run, small_drive};
 use lab::report::Comparison;
 use lab::{RunResult, RunSpec, report};
 
 const MIX: &str = "read_percent = 60\nsize_bytes = [[4096, 3], [16384, 1]]";
-
-/// What tables call the parts of a request's way.
-const PARTS: [&str; ssd::PARTS] = [
-    "host queue",
-    "submission queue",
-    "firmware",
-    "host link wait",
-    "host link",
-    "buffer wait",
-    "buffer access",
-    "dispatch",
-    "die wait",
-    "channel wait",
-    "array (tR, tPROG)",
-    "channel transfer",
-    "ECC decoding",
-    "suspended",
-    "lock wait",
-];
 
 fn result(name: &str, policy: &str, settings: &str) -> RunResult {
     let mut config = small_drive();
@@ -201,7 +182,7 @@ fn with_errors(name: &str, histogram: &[u64]) -> RunResult {
 #[test]
 fn errors_are_told_where_there_are_any_and_only_there() {
     let plain = report::table(&results()[0]);
-    for word in ["retries", "uncorrectable", "data loss", "decode", "lost"] {
+    for word in ["retries", "uncorrectable", "data loss", "ECC decoding", "lost"] {
         assert!(!plain.contains(word), "{word}: {plain}");
     }
     let aged = with_errors("aged", &[600, 0, 300, 100]);
@@ -214,7 +195,7 @@ fn errors_are_told_where_there_are_any_and_only_there() {
     assert_eq!(row(&table, "uncorrectable"), ["uncorrectable", "3", "0", "3"]);
     let line = row(&table, "data loss").join(" ");
     assert_eq!(line, "data loss 5 requests ended uncorrectable, 12 units lost");
-    assert_eq!(row(&table, "decode")[1], "20 us");
+    assert_eq!(row(&table, "ECC decoding")[1], "20 us");
     // A drive without aging cells can still have lost something before.
     let mut lost = results()[0].clone();
     lost.requests_uncorrectable = 1;

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Log, closed, fresh_path, generator, open, run, small_drive, with_every_policy};
+use common::{Log, PARTS, closed, fresh_path, generator, open, run, small_drive, with_every_policy};
 use lab::{RunResult, RunSpec, Stall, Stalls, report};
 use ssd::{DriveConfig, Executor, Part};
 use workload::{Prepared, Spec};
@@ -68,7 +68,8 @@ fn told(result: &RunResult) {
     let line = report::table(result).lines().find(|line| line.starts_with("stalls ")).map(str::to_owned);
     assert_eq!(line.is_some(), *count > 0, "{line:?}");
     if let (Some(line), Some(first)) = (line, longest.first()) {
-        assert!(line.ends_with(&format!(": {}", first.part)) && line.contains(" the longest "), "{line}");
+        let part = Part::ALL.iter().position(|part| part.name() == first.part).unwrap();
+        assert!(line.ends_with(&format!(": {}", PARTS[part])) && line.contains(" the longest "), "{line}");
     }
 }
 

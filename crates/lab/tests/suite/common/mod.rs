@@ -17,6 +17,25 @@ mod every;
 #[path = "../../../../ssd/tests/suite/support/sizes.rs"]
 mod sizes;
 
+/// What tables call the parts of a request's way.
+pub const PARTS: [&str; ssd::PARTS] = [
+    "host queue",
+    "submission queue",
+    "firmware",
+    "host link wait",
+    "host link",
+    "buffer wait",
+    "buffer access",
+    "dispatch",
+    "die wait",
+    "channel wait",
+    "array (tR, tPROG)",
+    "channel transfer",
+    "ECC decoding",
+    "suspended",
+    "lock wait",
+];
+
 /// 2 channels, 4 dies, 8 planes; 150 MiB of flash in 4-KiB units, a buffer of 2 MiB.
 pub fn small_drive() -> DriveConfig {
     let mut config = DriveConfig::default();

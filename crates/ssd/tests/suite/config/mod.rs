@@ -99,7 +99,7 @@ fn spare_blocks_are_counted_for_what_is_open() {
     let text = "preset = \"m64\"\n[drive]\nlogical_gib = 9.0\n[nand.geometry]\nblocks_per_plane = 40\n";
     accepted(text);
     let message = refused(&format!("{text}[nand.reliability]\nfactory_bad_ppm = 1000"));
-    assert_has(&message, &["at least 5 blocks beyond the data", "1 bad from the factory"]);
+    assert_has(&message, &["at least 5 superblocks beyond the data", "1 bad from the factory"]);
 }
 
 #[test]

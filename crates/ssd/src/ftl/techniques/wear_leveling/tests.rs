@@ -189,7 +189,10 @@ fn its_open_block_is_counted_among_the_spare_ones() {
     resolved(text).expect("a drive");
     let message =
         resolved(&format!("{text}[ftl.wear_leveling]\npolicy = \"static_swap\"")).unwrap_err().to_string();
-    assert!(message.contains("at least 5 blocks beyond the data") && message.contains("3 open"), "{message}");
+    assert!(
+        message.contains("at least 5 superblocks beyond the data") && message.contains("3 open"),
+        "{message}"
+    );
 }
 
 #[test]
