@@ -17,7 +17,7 @@ macro_rules! outside {
     (
         { $($(#[doc = $before:literal])+ $family:ident: $policy:ident, at ($($field:ident).+);)+ }
         @techniques { $(
-            $(#[$told:meta])* $folder:ident : $name:ident = $section:literal
+            $(#[$told:meta])* $folder:ident : $name:ident = $section:literal is [$($facet:ident)*]
             $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
         )* }
         @members { $($members:tt)* }

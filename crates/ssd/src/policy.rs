@@ -11,7 +11,7 @@ macro_rules! families {
     (
         { $($before:path),+ $(,)? } { $($after:path),+ $(,)? }
         @techniques { $(
-            $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
+            $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal is [$($facet:ident)*]
             $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
         )* }
         @members { $($members:tt)* }

@@ -7,7 +7,7 @@
 //! policy of another family wants is a member of that family: its folder holds the policy, and its line names it.
 
 /// Hands the list to a macro, behind what that takes of its own. A line is a folder, its type and its section in
-/// configurations; then, if operations of its own happen for it, their cause: its number, which stays its own, and its
+/// configurations; what it is for others, facets of [`crate::ftl::techniques`]; then, if operations of its own happen for it, their cause: its number, which stays its own, and its
 /// name in results; and if its policy may come from outside, what that must answer. A member of a family says instead
 /// which, its policy's name and variant, and where the file is as that family sees it.
 macro_rules! techniques {
@@ -16,22 +16,22 @@ macro_rules! techniques {
             $($own)*
             @techniques {
                 /// How old a block is.
-                age_marker: Ages = "ftl.age_marker", cause AgeCheck(9) "age_check";
+                age_marker: Ages = "ftl.age_marker" is [TellsAges], cause AgeCheck(9) "age_check";
                 /// Which blocks swap data.
-                wear_leveling: WearLeveling = "ftl.wear_leveling", cause WearLeveling(3) "wear_leveling",
+                wear_leveling: WearLeveling = "ftl.wear_leveling" is [Offers GoesByAges], cause WearLeveling(3) "wear_leveling",
                     external LanePolicy;
                 /// Whether moved data passes through the controller.
-                migration: Copies = "ftl.migration";
+                migration: Copies = "ftl.migration" is [CopiesInside GoesByAges];
                 /// Old data is rewritten.
-                refresh: Refresh = "ftl.refresh", cause Refresh(11) "refresh";
+                refresh: Refresh = "ftl.refresh" is [Offers], cause Refresh(11) "refresh";
             }
             @members {
                 /// Pages that are read often get second copies in blocks that are read seldom.
-                replication: Replication = "ftl.read_reclaim",
+                replication: Replication = "ftl.read_reclaim" is [Replicates],
                     member of read_reclaim redftl: Redftl in "../techniques/replication/redftl.rs",
                     cause Replication(6) "replication";
                 /// Data that reads disturb is dealt over fresh blocks, the hottest on pages that reads harm least.
-                deals: Deals = "ftl.read_reclaim",
+                deals: Deals = "ftl.read_reclaim" is [Works],
                     member of read_reclaim redftl_plus: RedftlPlus in "../techniques/deals/redftl_plus.rs";
             }
         }

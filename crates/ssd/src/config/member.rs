@@ -110,7 +110,7 @@ macro_rules! family {
         }
         @techniques { $($others:tt)* }
         @members { $(
-            $(#[$told:meta])* $technique:ident : $name:ident = $section:literal,
+            $(#[$told:meta])* $technique:ident : $name:ident = $section:literal is [$($part:ident)*],
                 member of $family:ident $member:ident : $variant:ident in $file:literal
                 $(, cause $cause:ident($number:literal) $called:literal)?;
         )* }

@@ -40,11 +40,11 @@ macro_rules! drive_config {
     (
         { $($before:tt)* } { $($after:tt)* }
         @techniques { $(
-            #[doc = $doc:literal] $folder:ident : $name:ident = $path:literal
+            #[doc = $doc:literal] $folder:ident : $name:ident = $path:literal is [$($facet:ident)*]
             $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
         )* }
         @members { $(
-            $(#[$told:meta])* $technique:ident : $type:ident = $section:literal,
+            $(#[$told:meta])* $technique:ident : $type:ident = $section:literal is [$($part:ident)*],
                 member of $family:ident $member:ident : $variant:ident in $file:literal
                 $(, cause $its:ident($at:literal) $says:literal)?;
         )* }

@@ -51,11 +51,11 @@ macro_rules! causes {
     (
         { $($(#[$doc:meta])* $variant:ident($number:literal) $text:literal,)* }
         @techniques { $(
-            $(#[$told:meta])* $folder:ident : $name:ident = $section:literal
+            $(#[$told:meta])* $folder:ident : $name:ident = $section:literal is [$($facet:ident)*]
             $(, cause $cause:ident($own:literal) $called:literal)? $(, external $outside:ident)?;
         )* }
         @members { $(
-            $(#[$also:meta])* $technique:ident : $type:ident = $key:literal,
+            $(#[$also:meta])* $technique:ident : $type:ident = $key:literal is [$($part:ident)*],
                 member of $family:ident $member:ident : $as:ident in $file:literal
                 $(, cause $its:ident($at:literal) $says:literal)?;
         )* }

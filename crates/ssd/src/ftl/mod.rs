@@ -191,7 +191,7 @@ impl Ftl {
             effects: Effects::default(),
             waits: Waits::watched(locks.renewals.are_on()),
             space: Space {
-                allocator: allocator.by_wear(techniques.open_least_erased()),
+                allocator: allocator.by_wear(techniques.opens_least_erased()),
                 placement: Placement::new(cfg, layout),
                 ring,
             },

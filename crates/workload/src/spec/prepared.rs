@@ -245,7 +245,8 @@ impl Prepared {
         }
         let parts = spec.parts_that_write()?;
         let (scatter_seed, arrival) = (spec.scattered_by(), Arrival::Closed);
-        let drawn = MixSpec { seed, scatter_seed, parts, arrival, repeat: 1, count: u64::MAX, ..spec.clone() };
+        let drawn =
+            MixSpec { seed, scatter_seed, parts, arrival, repeat: 1, count: u64::MAX, ..spec.clone() };
         Some(Spec::Mix(drawn).prepare())
     }
 

@@ -79,7 +79,7 @@ impl Media {
             if !is_last {
                 self.space.allocator.abandon(lane, block, &mut self.tables.blocks, self.tables.clock);
             }
-            if self.techniques.give_up(lane, block) {
+            if self.techniques.gives_up(lane, block) {
                 self.tables.blocks.close(block, self.tables.clock);
             }
         }
@@ -368,7 +368,7 @@ impl Media {
     /// A member of a block was erased.
     #[inline]
     pub(in crate::ftl) fn member_erased(&mut self, flash: &mut Flash, block: BlockId, physical: u32) {
-        if self.techniques.tell_wear() {
+        if self.techniques.tells_wear() {
             let at_once = flash.is_instant();
             self.shown(flash, block, physical, Shown::Erased { at_once });
         }
@@ -382,7 +382,7 @@ impl Media {
 
     /// A block is as worn as its most worn member.
     pub(in crate::ftl) fn update_wear(&mut self, flash: &mut Flash, block: BlockId) {
-        if !self.techniques.tell_wear() {
+        if !self.techniques.tells_wear() {
             return;
         }
         let mut age = 0;
@@ -405,7 +405,7 @@ impl Media {
     /// for a program: nothing empties it before.
     #[inline(never)]
     pub(in crate::ftl) fn first_programmed(&mut self, flash: &mut Flash, id: OpId) {
-        let Some(cause) = self.techniques.read_first_pages() else { return };
+        let Some(cause) = self.techniques.reads_first_pages() else { return };
         let op = *flash.pool.get(id);
         if op.outcome == Outcome::Fail || flash.is_instant() {
             return;

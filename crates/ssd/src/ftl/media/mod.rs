@@ -94,7 +94,7 @@ impl Media {
             let erasing = restore::check_lane_work(self, LaneId(lane as u32), fresh)?;
             self.work.lanes[lane].erasing = erasing;
             let has_own = self.work.lanes[lane].has_own;
-            ensure(has_own == self.techniques.work_in(LaneId(lane as u32)), "a job of nobody's")?;
+            ensure(has_own == self.techniques.works_in(LaneId(lane as u32)), "a job of nobody's")?;
             let migration = self.work.lanes[lane].migration().copied();
             let can = migration
                 .is_none_or(|it| Reclaim::can_migrate(&self.tables.wordlines, &it, flash.chip.blocks()));
@@ -139,7 +139,7 @@ impl Media {
     ) {
         let source = self.tables.layout.block_of_page(op.ppn).0;
         self.tables.replicas.promised[op.tag as usize] -= 1;
-        let holds = self.techniques.take_replica(op.tag, &self.tables);
+        let holds = self.techniques.takes_replica(op.tag, &self.tables);
         let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut count = 0;
         for &unit in read {

@@ -32,7 +32,7 @@ pub(super) fn check_op(media: &Media, flash: &Flash, id: OpId, op: &Op) -> Verdi
         }
         _ if is_of_host => Ok(()),
         OpKind::Read if op.is_look() => {
-            let is_asked = media.techniques.read_first_pages() == Some(op.cause);
+            let is_asked = media.techniques.reads_first_pages() == Some(op.cause);
             return ensure(is_asked && op.at.page == 0, "a read for nothing");
         }
         OpKind::Read if is_replica(op.cause) => {

@@ -344,7 +344,7 @@ impl Moves {
         let lane = LaneId(op.tag);
         let block = self.media.tables.layout.block_of_page(op.ppn).0;
         let has_own = op.cause != Cause::Sanitize && self.media.work.lane_mut(lane).has_own;
-        if has_own && self.media.techniques.read(lane, block) {
+        if has_own && self.media.techniques.reads(lane, block) {
             return self.on_own_read(flash, id, op, lane);
         }
         let (units, count) = flash.pool.take(id);

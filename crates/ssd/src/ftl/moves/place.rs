@@ -390,7 +390,7 @@ impl Moves {
         to: PageAddress,
     ) -> Option<(Which, u8)> {
         // What is read of a first page for its errors has none but its own.
-        if to.page == 0 && self.media.techniques.read_first_pages().is_some() {
+        if to.page == 0 && self.media.techniques.reads_first_pages().is_some() {
             self.media.work.counts.copies_refused_by_place += 1;
             return None;
         }

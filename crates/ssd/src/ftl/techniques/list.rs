@@ -1,26 +1,26 @@
 //! What follows from the list of techniques (`crate::techniques`): one struct of all of them, which calls each that is
 //! on.
 
-/// A module for each technique, and all that asks and tells them; see [`super::Technique`] for what.
+/// A module for each technique, and all that asks and tells them; see [`super::Technique`] and its facets for what.
 macro_rules! list {
     (
         @techniques { $(
-            $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal
+            $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal is [$($facet:ident)*]
             $(, cause $cause:ident($number:literal) $called:literal)? $(, external $outside:ident)?;
         )* }
         @members { $(
-            $(#[$told:meta])* $technique:ident : $type:ident = $key:literal,
+            $(#[$told:meta])* $technique:ident : $type:ident = $key:literal is [$($part:ident)*],
                 member of $family:ident $member:ident : $variant:ident in $file:literal
                 $(, cause $its:ident($at:literal) $says:literal)?;
         )* }
     ) => {
         list! { @all
-            $($(#[$doc])* $folder: $name = $section ($folder::Config) $(, cause $cause)?;)*
-            $($(#[$told])* $technique: $type = $key (crate::ftl::$family::Config) $(, cause $its)?;)*
+            $($(#[$doc])* $folder: $name = $section is [$($facet)*] ($folder::Config) $(, cause $cause)?;)*
+            $($(#[$told])* $technique: $type = $key is [$($part)*] (crate::ftl::$family::Config) $(, cause $its)?;)*
         }
     };
     (@all $(
-        $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal ($config:ty) $(, cause $cause:ident)?;
+        $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal is [$($facet:ident)*] ($config:ty) $(, cause $cause:ident)?;
     )*) => {
         $(pub mod $folder;)*
 
@@ -113,9 +113,11 @@ macro_rules! list {
                 $(self.on |= u32::from(self.$folder.is_on()) << Which::$folder as u32;)*
             }
 
-            /// See [`Technique::opens_least_erased`].
-            pub(in crate::ftl) fn open_least_erased(&self) -> bool {
-                false $(|| self.$folder.opens_least_erased())*
+            /// See [`Offers::opens_least_erased`].
+            pub(in crate::ftl) fn opens_least_erased(&self) -> bool {
+                let mut does = false;
+                $(if_is! { Offers [$($facet)*] { does |= self.$folder.opens_least_erased(); } {} })*
+                does
             }
 
             /// Goes on by another configuration, where that may change at any time: those that differ begin cold.
@@ -129,7 +131,8 @@ macro_rules! list {
             /// Whether any is on that may have something to be emptied.
             #[inline]
             pub(in crate::ftl) fn are_on(&self) -> bool {
-                const OFFERING: u32 = 0 $(| ($folder::$name::OFFERS as u32) << Which::$folder as u32)*;
+                const OFFERING: u32 =
+                    0 $(| if_is! { Offers [$($facet)*] { 1 << Which::$folder as u32 } { 0 } })*;
                 self.on & OFFERING != 0
             }
 
@@ -138,14 +141,22 @@ macro_rules! list {
                 self.on >> which as u32 & 1 == 1
             }
 
-            /// See [`Technique::tick`].
+            /// See [`Offers::tick`].
             pub(in crate::ftl) fn tick(&mut self, seen: &Seen<'_>, looks: &mut Looks) {
-                $(if self.has(Which::$folder) { self.$folder.tick(seen, looks); })*
+                $(if_is! { Offers [$($facet)*] {
+                    if self.has(Which::$folder) {
+                        self.$folder.tick(seen, looks);
+                    }
+                } {} })*
             }
 
-            /// See [`Technique::emptied`].
+            /// See [`Offers::emptied`].
             pub(in crate::ftl) fn emptied(&mut self, lane: LaneId, erases: u64, seen: &Seen<'_>) {
-                $(if self.has(Which::$folder) { self.$folder.emptied(lane, erases, seen); })*
+                $(if_is! { Offers [$($facet)*] {
+                    if self.has(Which::$folder) {
+                        self.$folder.emptied(lane, erases, seen);
+                    }
+                } {} })*
             }
 
             /// The block that is emptied next in a lane, for which of them and why: the first that has one, of those
@@ -156,23 +167,33 @@ macro_rules! list {
                 lane: LaneId,
                 seen: &Seen<'_>,
             ) -> Option<(Offer, Which, Cause)> {
-                $($(if Which::$folder as u32 >= from
-                    && self.has(Which::$folder)
-                    && let Some(offer) = self.$folder.offer(lane, seen)
-                {
-                    return Some((offer, Which::$folder, Cause::$cause));
-                })?)*
+                $(if_is! { Offers [$($facet)*] {
+                    $(if Which::$folder as u32 >= from
+                        && self.has(Which::$folder)
+                        && let Some(offer) = self.$folder.offer(lane, seen)
+                    {
+                        return Some((offer, Which::$folder, Cause::$cause));
+                    })?
+                } {} })*
                 None
             }
 
-            /// See [`Technique::declined`].
+            /// See [`Offers::declined`].
             pub(in crate::ftl) fn declined(&mut self, by: Which, lane: LaneId) {
-                $(if by == Which::$folder { self.$folder.declined(lane); })*
+                $(if_is! { Offers [$($facet)*] {
+                    if by == Which::$folder {
+                        self.$folder.declined(lane);
+                    }
+                } {} })*
             }
 
-            /// See [`Technique::taken`].
+            /// See [`Offers::taken`].
             pub(in crate::ftl) fn taken(&mut self, by: Which, lane: LaneId, block: BlockId, seen: &Seen<'_>) {
-                $(if by == Which::$folder { self.$folder.taken(lane, block, seen); })*
+                $(if_is! { Offers [$($facet)*] {
+                    if by == Which::$folder {
+                        self.$folder.taken(lane, block, seen);
+                    }
+                } {} })*
             }
 
             /// See [`Technique::restored`].
@@ -206,15 +227,18 @@ macro_rules! list {
             /// What of ages any of them needs.
             pub(crate) fn needs(&self) -> Vec<Needs> {
                 let mut all = Vec::new();
-                $(all.extend($folder::$name::needs_ages(self.$folder));)*
+                $(if_is! { GoesByAges [$($facet)*] {
+                    all.extend($folder::$name::needs_ages(self.$folder));
+                } {} })*
                 all
             }
 
             /// What is told of the ages of blocks; nothing if none of them is for that.
             pub(crate) fn tells(&self) -> Option<Tells> {
-                $(if let Some(tells) = $folder::$name::tells_ages(self.$folder) {
-                    return Some(tells);
-                })*
+                $(if_is! { TellsAges [$($facet)*] {
+                    return Some($folder::$name::tells_ages(self.$folder));
+                } {} })*
+                #[allow(unreachable_code)] // a technique of the list may tell
                 None
             }
 
@@ -230,32 +254,40 @@ macro_rules! list {
             /// Told of the chips when a drive is built.
             pub(in crate::ftl) fn learn(&mut self, chip: &mut Chip) {
                 $(self.$folder.learn(chip);)*
-                if self.tell_wear() {
+                if self.tells_wear() {
                     (0..chip.blocks()).for_each(|block| self.shown(block, Shown::Made, chip));
                 }
             }
 
             /// Whether any tells how worn blocks are.
             #[inline]
-            pub(in crate::ftl) fn tell_wear(&self) -> bool {
-                false $(|| self.has(Which::$folder) && self.$folder.tells_wear())*
+            pub(in crate::ftl) fn tells_wear(&self) -> bool {
+                const TELLING: u32 =
+                    0 $(| if_is! { TellsAges [$($facet)*] { 1 << Which::$folder as u32 } { 0 } })*;
+                self.on & TELLING != 0
             }
 
-            /// A physical block is measured, if any tells wear; see [`Technique::shown`].
+            /// A physical block is measured, if any tells wear; see [`TellsAges::shown`].
             pub(crate) fn shown(&mut self, block: u32, what: Shown, chip: &mut Chip) {
-                if !self.tell_wear() {
+                if !self.tells_wear() {
                     return;
                 }
                 let seen = chip.telemetry(block);
                 let measured = Measured { what, seen, chip };
-                $(if self.has(Which::$folder) { self.$folder.shown(block, &measured, &mut self.counts.$folder); })*
+                $(if_is! { TellsAges [$($facet)*] {
+                    if self.has(Which::$folder) {
+                        self.$folder.shown(block, &measured, &mut self.counts.$folder);
+                    }
+                } {} })*
             }
 
             /// What is known of the wear of a physical block of so many cycles.
             pub(in crate::ftl) fn worn(&self, block: u32, cycles: u32) -> Worn {
-                $(if self.has(Which::$folder) && self.$folder.tells_wear() {
-                    return self.$folder.worn(block, cycles);
-                })*
+                $(if_is! { TellsAges [$($facet)*] {
+                    if self.has(Which::$folder) {
+                        return self.$folder.worn(block, cycles);
+                    }
+                } {} })*
                 Worn { cycles, ..Worn::default() }
             }
 
@@ -263,31 +295,39 @@ macro_rules! list {
             #[inline]
             pub(in crate::ftl) fn is_spent(&mut self, block: BlockId, tables: &Tables) -> bool {
                 let mut is_spent = false;
-                $(if self.has(Which::$folder) {
-                    is_spent |= self.$folder.is_spent(block, tables, &mut self.counts.$folder);
-                })*
+                $(if_is! { TellsAges [$($facet)*] {
+                    if self.has(Which::$folder) {
+                        is_spent |= self.$folder.is_spent(block, tables, &mut self.counts.$folder);
+                    }
+                } {} })*
                 is_spent
             }
 
             /// Why first pages are read once they are programmed, if they are: for the first in the list that asks.
             /// What they show all are told.
             #[inline]
-            pub(in crate::ftl) fn read_first_pages(&self) -> Option<Cause> {
-                $($(if self.has(Which::$folder) && self.$folder.reads_first_pages() {
-                    return Some(Cause::$cause);
-                })?)*
+            pub(in crate::ftl) fn reads_first_pages(&self) -> Option<Cause> {
+                $(if_is! { TellsAges [$($facet)*] {
+                    $(if self.has(Which::$folder) && self.$folder.reads_first_pages() {
+                        return Some(Cause::$cause);
+                    })?
+                } {} })*
                 None
             }
 
             /// Operations of their own that are in flight at once, at most.
             pub(in crate::ftl) fn operations_at_most(&self) -> usize {
-                0 $(+ self.$folder.operations_at_most())*
+                0 $(+ if_is! { TellsAges [$($facet)*] { self.$folder.operations_at_most() } { 0 } })*
             }
 
-            /// See [`Technique::off_bits`].
+            /// See [`TellsAges::off_bits`].
             // tidy: allow(float): called when a drive is built
             pub(crate) fn off_bits(&self, chip: &Chip) -> Option<[f64; 2]> {
-                $(if let Some(off) = self.$folder.off_bits(chip) { return Some(off); })*
+                $(if_is! { TellsAges [$($facet)*] {
+                    if let Some(off) = self.$folder.off_bits(chip) {
+                        return Some(off);
+                    }
+                } {} })*
                 None
             }
         }
@@ -295,37 +335,53 @@ macro_rules! list {
         /// What they are asked and told of copies inside planes.
         #[allow(unused_variables, unused_mut)] // the list may be empty
         impl Techniques {
-            /// See [`Technique::copies`].
+            /// Whether pages that move are ever copied inside their planes.
             #[inline]
             pub(in crate::ftl) fn copies(&self) -> bool {
-                false $(|| self.has(Which::$folder) && self.$folder.copies())*
+                const COPYING: u32 =
+                    0 $(| if_is! { CopiesInside [$($facet)*] { 1 << Which::$folder as u32 } { 0 } })*;
+                self.on & COPYING != 0
             }
 
-            /// See [`Technique::copies_by_wear`].
+            /// See [`CopiesInside::copies_by_wear`].
             pub(in crate::ftl) fn copies_by_wear(&self) -> bool {
-                false $(|| self.has(Which::$folder) && self.$folder.copies_by_wear())*
+                let mut does = false;
+                $(if_is! { CopiesInside [$($facet)*] {
+                    does |= self.has(Which::$folder) && self.$folder.copies_by_wear();
+                } {} })*
+                does
             }
 
             /// For which of them a page is copied inside its plane, if for one: the first in the list that would, and
-            /// what that is told of the copy. See [`Technique::copy`].
+            /// what that is told of the copy. See [`CopiesInside::copy`].
             pub(in crate::ftl) fn copy(&mut self, hop: &Hop, chip: &Chip) -> Option<(Which, u8)> {
-                $(if self.has(Which::$folder)
-                    && let Some(note) = self.$folder.copy(hop, chip, &mut self.counts.$folder)
-                {
-                    return Some((Which::$folder, note));
-                })*
+                $(if_is! { CopiesInside [$($facet)*] {
+                    if self.has(Which::$folder)
+                        && let Some(note) = self.$folder.copy(hop, chip, &mut self.counts.$folder)
+                    {
+                        return Some((Which::$folder, note));
+                    }
+                } {} })*
                 None
             }
 
-            /// See [`Technique::copied`].
+            /// See [`CopiesInside::copied`].
             pub(in crate::ftl) fn copied(&mut self, (by, note): (Which, u8), to: Ppn) {
-                $(if by == Which::$folder { self.$folder.copied(to, note, &mut self.counts.$folder); })*
+                $(if_is! { CopiesInside [$($facet)*] {
+                    if by == Which::$folder {
+                        self.$folder.copied(to, note, &mut self.counts.$folder);
+                    }
+                } {} })*
             }
 
-            /// See [`Technique::wiped`].
+            /// See [`CopiesInside::wiped`].
             #[inline]
             pub(in crate::ftl) fn wiped(&mut self, block: BlockId) {
-                $(if self.has(Which::$folder) { self.$folder.wiped(block); })*
+                $(if_is! { CopiesInside [$($facet)*] {
+                    if self.has(Which::$folder) {
+                        self.$folder.wiped(block);
+                    }
+                } {} })*
             }
         }
     };

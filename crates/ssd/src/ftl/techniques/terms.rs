@@ -53,7 +53,7 @@ pub(in crate::ftl) struct Hop {
     pub source: Ppn,
     pub from: PageAddress,
     /// What is known of the wear of the physical blocks that it leaves and comes to; of cycles alone where nobody goes
-    /// by more ([`super::Technique::copies_by_wear`]).
+    /// by more ([`super::CopiesInside::copies_by_wear`]).
     pub worn: [Worn; 2],
 }
 

@@ -9,7 +9,7 @@
 //! each physical block; the ages that follow take 2 for each of the firmware's (`Blocks::wear_q12`). A block whose life
 //! is behind it is retired by the erase that shows it.
 
-use super::{Beside, Measured, Shown, Technique, Tells};
+use super::{Beside, Measured, Shown, Technique, Tells, TellsAges};
 use crate::config::member::Misfit;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
@@ -273,9 +273,6 @@ impl Technique for Ages {
     type Config = Config;
     type Counts = Counts;
 
-    /// It has nothing to be emptied.
-    const OFFERS: bool = false;
-
     fn acts(config: &Config) -> bool {
         Policy::build(config).acts()
     }
@@ -332,17 +329,6 @@ impl Technique for Ages {
         })
     }
 
-    fn tells_ages(config: &Config) -> Option<Tells> {
-        let policy = Policy::build(config);
-        Some(Tells {
-            ages: policy.acts(),
-            errors: policy.acts() && policy.is_fitted(),
-            key: "ftl.age_marker.policy",
-            name: config.name(),
-            better: "ftl.age_marker.policy = \"real_wear\"",
-        })
-    }
-
     fn memory_bytes(config: &Config, cfg: &Sections) -> u64 {
         if Policy::build(config).acts() { cfg.geometry.blocks().saturating_mul(16) } else { 0 }
     }
@@ -367,8 +353,31 @@ impl Technique for Ages {
         self.program = vec![0; blocks];
     }
 
-    fn tells_wear(&self) -> bool {
-        true
+    fn restored(&mut self, fresh: Self, _: &super::Seen<'_>) -> Verdict {
+        alike("dwells of blocks", &self.rested, &fresh.rested)?;
+        alike("last erases of blocks", &self.erased_at, &fresh.erased_at)?;
+        alike("erase times of blocks", &self.erase_steps, &fresh.erase_steps)?;
+        alike("fresh errors of blocks", &self.fresh_q8, &fresh.fresh_q8)?;
+        alike("program times of blocks", &self.program, &fresh.program)?;
+        (self.logarithm, self.limit_bits) = (fresh.logarithm, fresh.limit_bits);
+        self.policy.restored(fresh.policy)
+    }
+
+    fn bytes(&self) -> usize {
+        self.rested.len() * 14
+    }
+}
+
+impl TellsAges for Ages {
+    fn tells_ages(config: &Config) -> Tells {
+        let policy = Policy::build(config);
+        Tells {
+            ages: policy.acts(),
+            errors: policy.acts() && policy.is_fitted(),
+            key: "ftl.age_marker.policy",
+            name: config.name(),
+            better: "ftl.age_marker.policy = \"real_wear\"",
+        }
     }
 
     fn shown(&mut self, block: u32, measured: &Measured<'_>, counts: &mut Counts) {
@@ -409,20 +418,6 @@ impl Technique for Ages {
     // tidy: allow(float): called when a drive is built
     fn off_bits(&self, chip: &Chip) -> Option<[f64; 2]> {
         chip.cells().and_then(|cells| self.policy.off_bits(cells))
-    }
-
-    fn restored(&mut self, fresh: Self, _: &super::Seen<'_>) -> Verdict {
-        alike("dwells of blocks", &self.rested, &fresh.rested)?;
-        alike("last erases of blocks", &self.erased_at, &fresh.erased_at)?;
-        alike("erase times of blocks", &self.erase_steps, &fresh.erase_steps)?;
-        alike("fresh errors of blocks", &self.fresh_q8, &fresh.fresh_q8)?;
-        alike("program times of blocks", &self.program, &fresh.program)?;
-        (self.logarithm, self.limit_bits) = (fresh.logarithm, fresh.limit_bits);
-        self.policy.restored(fresh.policy)
-    }
-
-    fn bytes(&self) -> usize {
-        self.rested.len() * 14
     }
 }
 

@@ -9,7 +9,7 @@
 mod deal;
 
 pub use super::NoCounts as Counts;
-use super::{Beside, Ended, OwnStep, Reach, Seen, Spread, TakenUp, Technique, Wish};
+use super::{Beside, Ended, OwnStep, Reach, Seen, Spread, TakenUp, Technique, Wish, Works};
 use crate::config::member::Misfit;
 use crate::flash::op::UnitRef;
 use crate::ftl::read_reclaim::redftl_plus::Policy;
@@ -71,10 +71,6 @@ impl Technique for Deals {
     type Config = Config;
     type Counts = Counts;
 
-    const OFFERS: bool = false;
-
-    const HAS_JOBS: bool = true;
-
     fn acts(config: &Config) -> bool {
         matches!(config, Config::RedftlPlus(_))
     }
@@ -111,6 +107,20 @@ impl Technique for Deals {
         !self.lanes.is_empty()
     }
 
+    fn restored(&mut self, fresh: Self, seen: &Seen<'_>) -> Verdict {
+        alike("lanes of deals", &self.lanes, &fresh.lanes)?;
+        for ((deal, fresh), lane) in self.lanes.iter_mut().zip(&fresh.lanes).zip((0..).map(LaneId)) {
+            deal.restored(fresh, &seen.tables.layout, |block| seen.lane(lane).any(|own| own == block))?;
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.lanes.iter().map(Deal::bytes).sum()
+    }
+}
+
+impl Works for Deals {
     /// A deal begins if there is room. With less room than it needs it waits for cleaning, the forced one not for long,
     /// and then makes do with one target and no partner.
     fn take_up(&mut self, lane: LaneId, wish: &Wish, to_spare: u32, reach: Reach<'_>) -> TakenUp {
@@ -188,12 +198,12 @@ impl Technique for Deals {
         self.lanes[lane.index()].drop_target(block)
     }
 
-    fn end(&mut self, lane: LaneId, reach: Reach<'_>) -> Option<Ended> {
+    fn end(&mut self, lane: LaneId, reach: Reach<'_>) -> Ended {
         let ended = self.lanes[lane.index()].end();
         for (block, _) in ended.opened.into_iter().filter(|&(block, is_empty)| block.is_some() && is_empty) {
             open(own(reach.policy), reach.tables, block, 0);
         }
-        Some(ended)
+        ended
     }
 
     fn filled(&self, lane: LaneId, block: BlockId) -> Option<u32> {
@@ -202,17 +212,5 @@ impl Technique for Deals {
 
     fn in_controller(&self) -> Vec<Pun> {
         self.lanes.iter().flat_map(|deal| deal.in_controller()).collect()
-    }
-
-    fn restored(&mut self, fresh: Self, seen: &Seen<'_>) -> Verdict {
-        alike("lanes of deals", &self.lanes, &fresh.lanes)?;
-        for ((deal, fresh), lane) in self.lanes.iter_mut().zip(&fresh.lanes).zip((0..).map(LaneId)) {
-            deal.restored(fresh, &seen.tables.layout, |block| seen.lane(lane).any(|own| own == block))?;
-        }
-        Ok(())
-    }
-
-    fn bytes(&self) -> usize {
-        self.lanes.iter().map(Deal::bytes).sum()
     }
 }

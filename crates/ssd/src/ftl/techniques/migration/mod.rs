@@ -8,7 +8,7 @@
 //! limit of a copy is that lowest one, target included (assumed): errors of an old block stay with data that has left
 //! it, so that the limit of younger blocks alone would let it go on too long.
 
-use super::{Beside, Hop, Needs, Seen, Technique};
+use super::{Beside, CopiesInside, GoesByAges, Hop, Needs, Seen, Technique};
 use crate::config::member::Misfit;
 use crate::ftl::tables::layout::Layout;
 pub use crate::ftl::tables::worn::Worn;
@@ -112,9 +112,6 @@ impl Technique for Copies {
     type Config = Config;
     type Counts = Counts;
 
-    /// It has nothing to be emptied.
-    const OFFERS: bool = false;
-
     fn acts(config: &Config) -> bool {
         Policy::build(config).copies()
     }
@@ -185,15 +182,6 @@ impl Technique for Copies {
         })
     }
 
-    fn needs_ages(config: &Config) -> Option<Needs> {
-        Policy::build(config).needs_ages().then(|| Needs {
-            errors: true,
-            key: "ftl.migration.policy",
-            by: format!("\"{}\"", config.name()),
-            or: Some(OR),
-        })
-    }
-
     /// A byte a page of the firmware's, and one of what chips remember.
     fn memory_bytes(config: &Config, cfg: &Sections) -> u64 {
         let policy = Policy::build(config);
@@ -212,10 +200,31 @@ impl Technique for Copies {
         }
     }
 
-    fn copies(&self) -> bool {
-        true
+    fn restored(&mut self, fresh: Self, _: &Seen<'_>) -> Verdict {
+        alike("copies in a row", &self.in_a_row, &fresh.in_a_row)?;
+        let is_row = |&row: &u8| row >> (2 * COUNT_BITS) == 0 && row & MOST <= row >> COUNT_BITS;
+        ensure(self.in_a_row.iter().all(is_row), "copies in a row")?;
+        self.pages_per_block = fresh.pages_per_block;
+        self.policy.restored(fresh.policy)
     }
 
+    fn bytes(&self) -> usize {
+        self.in_a_row.len()
+    }
+}
+
+impl GoesByAges for Copies {
+    fn needs_ages(config: &Config) -> Option<Needs> {
+        Policy::build(config).needs_ages().then(|| Needs {
+            errors: true,
+            key: "ftl.migration.policy",
+            by: format!("\"{}\"", config.name()),
+            or: Some(OR),
+        })
+    }
+}
+
+impl CopiesInside for Copies {
     fn copies_by_wear(&self) -> bool {
         self.policy.needs_ages()
     }
@@ -247,18 +256,6 @@ impl Technique for Copies {
             let pages = self.pages_per_block as usize;
             self.in_a_row[block.index() * pages..][..pages].fill(0);
         }
-    }
-
-    fn restored(&mut self, fresh: Self, _: &Seen<'_>) -> Verdict {
-        alike("copies in a row", &self.in_a_row, &fresh.in_a_row)?;
-        let is_row = |&row: &u8| row >> (2 * COUNT_BITS) == 0 && row & MOST <= row >> COUNT_BITS;
-        ensure(self.in_a_row.iter().all(is_row), "copies in a row")?;
-        self.pages_per_block = fresh.pages_per_block;
-        self.policy.restored(fresh.policy)
-    }
-
-    fn bytes(&self) -> usize {
-        self.in_a_row.len()
     }
 }
 

@@ -11,7 +11,7 @@
 //! Not refreshed: blocks of the cache (`ftl.slc_cache`), and blocks that are about to be retired.
 
 pub use super::NoCounts as Counts;
-use super::{Offer, Seen, Technique};
+use super::{Offer, Offers, Seen, Technique};
 use crate::config::member::Misfit;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::layout::Layout;
@@ -103,6 +103,22 @@ impl Technique for Refresh {
         !self.next.is_empty()
     }
 
+    fn restored(&mut self, fresh: Self, seen: &Seen<'_>) -> Verdict {
+        self.policy.restored(fresh.policy)?;
+        self.due = fresh.due;
+        alike("lanes whose data grows old", &self.next, &fresh.next)?;
+        alike("lanes whose data grows old", &self.not_before, &fresh.not_before)?;
+        let is_own = |(lane, block): (u32, &BlockId)| seen.lane(LaneId(lane)).any(|own| own == *block);
+        let known = (0..).zip(&self.next).filter(|(_, block)| block.is_some()).all(is_own);
+        ensure(known, "a block of another lane to be written anew")
+    }
+
+    fn bytes(&self) -> usize {
+        self.next.len() * 2 * size_of::<u32>()
+    }
+}
+
+impl Offers for Refresh {
     fn tick(&mut self, seen: &Seen<'_>, looks: &mut Looks) {
         let now = seen.minutes();
         for lane in (0..seen.tables.layout.lanes).map(LaneId) {
@@ -125,20 +141,6 @@ impl Technique for Refresh {
 
     fn taken(&mut self, lane: LaneId, _: BlockId, seen: &Seen<'_>) {
         self.scan(lane, seen);
-    }
-
-    fn restored(&mut self, fresh: Self, seen: &Seen<'_>) -> Verdict {
-        self.policy.restored(fresh.policy)?;
-        self.due = fresh.due;
-        alike("lanes whose data grows old", &self.next, &fresh.next)?;
-        alike("lanes whose data grows old", &self.not_before, &fresh.not_before)?;
-        let is_own = |(lane, block): (u32, &BlockId)| seen.lane(LaneId(lane)).any(|own| own == *block);
-        let known = (0..).zip(&self.next).filter(|(_, block)| block.is_some()).all(is_own);
-        ensure(known, "a block of another lane to be written anew")
-    }
-
-    fn bytes(&self) -> usize {
-        self.next.len() * 2 * size_of::<u32>()
     }
 }
 

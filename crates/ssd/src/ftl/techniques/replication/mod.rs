@@ -6,7 +6,7 @@
 //! which all who read, write, lock and erase see; `ftl/media` reads and programs.
 
 pub use super::NoCounts as Counts;
-use super::{Beside, Seen, Technique};
+use super::{Beside, Replicates, Seen, Technique};
 use crate::config::member::Misfit;
 use crate::flash::op::UnitRef;
 use crate::ftl::read_reclaim::Config;
@@ -27,10 +27,6 @@ pub(crate) struct Replication {
 impl Technique for Replication {
     type Config = Config;
     type Counts = Counts;
-
-    const OFFERS: bool = false;
-
-    const REPLICATES: bool = true;
 
     fn acts(config: &Config) -> bool {
         matches!(config, Config::Redftl(params) if params.replica_limit > 0)
@@ -67,6 +63,13 @@ impl Technique for Replication {
         self.is_on
     }
 
+    fn restored(&mut self, fresh: Self, _: &Seen<'_>) -> Verdict {
+        *self = fresh;
+        Ok(())
+    }
+}
+
+impl Replicates for Replication {
     /// Those that have none.
     fn replicated(&self, page: Ppn, tables: &Tables, units: &mut [UnitRef]) -> usize {
         let lacks =
@@ -82,11 +85,6 @@ impl Technique for Replication {
     /// Unless others have taken its room, or it is about to go.
     fn takes_replica(&self, physical: u32, tables: &Tables) -> bool {
         tables.replicas.may_hold(&tables.blocks, &tables.layout, physical)
-    }
-
-    fn restored(&mut self, fresh: Self, _: &Seen<'_>) -> Verdict {
-        *self = fresh;
-        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@
 //! or there is no room, is forgotten until the policy names it again.
 
 pub use super::NoCounts as Counts;
-use super::{Needs, Offer, Seen, Technique};
+use super::{GoesByAges, Needs, Offer, Offers, Seen, Technique};
 use crate::ftl::outside::Record;
 use crate::ftl::tables::blocks::LaneView;
 use crate::ftl::tables::layout::Layout;
@@ -65,15 +65,6 @@ impl Technique for WearLeveling {
         Policy::build(config).acts()
     }
 
-    fn needs_ages(config: &Config) -> Option<Needs> {
-        Policy::build(config).needs_ages().then(|| Needs {
-            errors: false,
-            key: "ftl.wear_leveling.policy",
-            by: format!("wear levelling by \"{}\"", config.name()),
-            or: None,
-        })
-    }
-
     fn new(config: &Config, _: &Sections, layout: &Layout) -> Self {
         WearLeveling { policy: Policy::build(config), next: vec![BlockId::NONE; layout.lanes as usize] }
     }
@@ -82,6 +73,16 @@ impl Technique for WearLeveling {
         self.policy.acts()
     }
 
+    fn restored(&mut self, fresh: Self, seen: &Seen<'_>) -> Verdict {
+        self.policy.restored(fresh.policy)?;
+        alike("lanes whose wear is leveled", &self.next, &fresh.next)?;
+        let is_own = |(lane, block): (u32, &BlockId)| seen.lane(LaneId(lane)).any(|own| own == *block);
+        let known = (0..).zip(&self.next).filter(|(_, block)| block.is_some()).all(is_own);
+        ensure(known, "a block of another lane to be swapped")
+    }
+}
+
+impl Offers for WearLeveling {
     fn opens_least_erased(&self) -> bool {
         self.policy.opens_least_erased()
     }
@@ -106,13 +107,16 @@ impl Technique for WearLeveling {
     fn taken(&mut self, lane: LaneId, _: BlockId, _: &Seen<'_>) {
         self.next[lane.index()] = BlockId::NONE;
     }
+}
 
-    fn restored(&mut self, fresh: Self, seen: &Seen<'_>) -> Verdict {
-        self.policy.restored(fresh.policy)?;
-        alike("lanes whose wear is leveled", &self.next, &fresh.next)?;
-        let is_own = |(lane, block): (u32, &BlockId)| seen.lane(LaneId(lane)).any(|own| own == *block);
-        let known = (0..).zip(&self.next).filter(|(_, block)| block.is_some()).all(is_own);
-        ensure(known, "a block of another lane to be swapped")
+impl GoesByAges for WearLeveling {
+    fn needs_ages(config: &Config) -> Option<Needs> {
+        Policy::build(config).needs_ages().then(|| Needs {
+            errors: false,
+            key: "ftl.wear_leveling.policy",
+            by: format!("wear levelling by \"{}\"", config.name()),
+            or: None,
+        })
     }
 }
 
