@@ -105,8 +105,8 @@ fn no_spare(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let spare = &result.preconditioning.spare;
     let net = spare.net.filter(|net| *net < NET_SPARE_MIN && result.bytes_written > 0)?;
     let text = format!(
-        "effective over-provisioning is {} of {}: open blocks, the reserve and blocks kept for garbage collection take \
-         the rest, and write amplification is that of a drive without",
+        "effective over-provisioning is {}: open blocks, the reserve and blocks kept for garbage collection take the \
+         rest of {}, and write amplification is that of a drive without",
         percent(net),
         percent(spare.gross?)
     );
