@@ -1,6 +1,6 @@
 //! Calls of C functions, as the core makes them: records are filled, the answer is preset, and what comes back is read.
 
-use crate::Family;
+use crate::family::Family;
 use crate::layout::{
     ABI, ChooseBlock, ChooseStream, INVALID, Lane, MOVED, NONE, PEEKED, Unit as Record, WRITTEN,
 };

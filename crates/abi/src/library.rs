@@ -1,7 +1,7 @@
 //! A shared library with policies: opened, and asked what it was compiled for before anything of it is called.
 
-use crate::Family;
 use crate::call::{BlockPolicy, Maker, Separator, State};
+use crate::family::Family;
 use crate::layout::{ABI, Lane, Policy, Unit};
 use sha2::{Digest, Sha256};
 use ssd::external::{Identity, LanePolicy, StreamPolicy};

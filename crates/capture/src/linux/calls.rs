@@ -1,6 +1,5 @@
 //! The system calls that change files, and what their arguments mean (Linux manual, section 2).
 
-use super::filter::When;
 use super::sys::Registers;
 use libc::c_long;
 
@@ -45,6 +44,13 @@ pub const PLAIN: &[c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_creat,
 ];
+
+/// A call that stops if an argument has some bit of a mask.
+pub struct When {
+    pub call: c_long,
+    pub argument: u32,
+    pub any: u32,
+}
 
 /// Calls that stop for some arguments: files that lose what they held, code that is loaded, memory shared with files.
 pub const ADDRESSED: &[When] = &[

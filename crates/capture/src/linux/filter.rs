@@ -1,6 +1,6 @@
 //! Which system calls stop: a program for the kernel's filter (seccomp). All others run at full speed.
 
-use super::calls::{ADDRESSED, PLAIN};
+use super::calls::{ADDRESSED, PLAIN, When};
 
 #[cfg(target_arch = "x86_64")]
 const ARCHITECTURE: u32 = 0xc000_003e;
@@ -15,13 +15,6 @@ const ARGUMENTS_AT: u32 = 16;
 /// Numbers from here on are those of programs with 32-bit pointers (x32), which have a layout of their own.
 #[cfg(target_arch = "x86_64")]
 const X32_FROM: u32 = 0x4000_0000;
-
-/// A call that stops if an argument has some bit of a mask.
-pub struct When {
-    pub call: libc::c_long,
-    pub argument: u32,
-    pub any: u32,
-}
 
 const fn step(code: u32, k: u32, (jt, jf): (u8, u8)) -> libc::sock_filter {
     libc::sock_filter { code: code as u16, jt, jf, k }
