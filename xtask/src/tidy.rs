@@ -56,6 +56,8 @@ pub const RULES: &[Rule] = &[
     Rule { name: "float", holds: "the event loop is integers", check: purity::float },
     Rule { name: "layer", holds: "dependencies run downward only", check: purity::layer },
     Rule { name: "circle", holds: "modules that lie side by side form no circle", check: circles::circle },
+    Rule { name: "files", holds: "files that name each other form no circle", check: circles::files },
+    Rule { name: "root", holds: "few files and folders lie at a crate's root", check: size::root },
     Rule { name: "print", holds: "only the command line prints", check: rust::print },
     Rule { name: "unsafe", holds: "unsafe code lives in few files", check: rust::unsafe_code },
     Rule { name: "lint", holds: "a lint is switched off with a reason", check: rust::lint },

@@ -137,7 +137,7 @@ pub fn is_listed_elsewhere(tree: &Tree, folder: &str, name: &str) -> bool {
 }
 
 /// Does a call of the macro `list` have an entry `name: Type`?
-fn is_listed(code: &str, list: &str, name: &str) -> bool {
+pub fn is_listed(code: &str, list: &str, name: &str) -> bool {
     words(code, list).any(|at| {
         let body = &code[at..group_end(code, at, b'{', b'}').unwrap_or(code.len())];
         words(body, name).any(|entry| {

@@ -1,7 +1,10 @@
-//! How long a file, a function and a line may be.
+//! How long a file, a function and a line may be, and how much may lie side by side.
 
-use super::lists::{CODE_ENDINGS, FILE_LINES, FUNCTION_LINES, LINE_COLUMNS, TEST_FUNCTION_LINES};
+use super::lists::{
+    CODE_ENDINGS, FILE_LINES, FUNCTION_LINES, LINE_COLUMNS, ROOT_ENTRIES, TEST_FUNCTION_LINES,
+};
 use super::{Report, Tree};
+use std::collections::BTreeSet;
 
 pub fn file(tree: &Tree, report: &mut Report) {
     for source in tree.rust().filter(|source| source.lines() > FILE_LINES) {
@@ -37,6 +40,19 @@ pub fn line(tree: &Tree, report: &mut Report) {
                 report.at(source, offset, found, "break the line");
             }
             offset += line.len();
+        }
+    }
+}
+
+pub fn root(tree: &Tree, report: &mut Report) {
+    for (krate, allowed) in ROOT_ENTRIES {
+        let root = format!("crates/{krate}/src/");
+        let below = tree.sources.iter().filter_map(|source| source.path.strip_prefix(&root));
+        let entries: BTreeSet<&str> = below.filter_map(|path| path.split('/').next()).collect();
+        let beside = entries.len() - usize::from(entries.contains("lib.rs"));
+        if beside > *allowed {
+            let found = format!("{beside} files and folders beside it, allowed are {allowed}");
+            report.whole(&format!("{root}lib.rs"), 1, found, "put it into the room that it belongs to");
         }
     }
 }

@@ -95,8 +95,9 @@ fn each_rule_has_a_failing_example() {
     let examples = failing_examples();
     for rule in RULES {
         assert!(
-            // A circle takes two files, see below.
-            rule.name == "circle" || examples.iter().any(|(name, ..)| *name == rule.name),
+            // These take several files, see below.
+            ["circle", "files", "root"].contains(&rule.name)
+                || examples.iter().any(|(name, ..)| *name == rule.name),
             "no failing example of [{}]",
             rule.name
         );
@@ -105,10 +106,15 @@ fn each_rule_has_a_failing_example() {
 
 /// The circles that tidy tells in a crate of these files.
 fn circles(files: &[(&str, &str)]) -> Vec<String> {
-    let at = |(path, text): &(&str, &str)| (format!("crates/lab/src/{path}"), (*text).to_owned());
+    told("circle", "lab", files)
+}
+
+/// What a rule tells of a crate of these files.
+fn told(rule: &str, krate: &str, files: &[(&str, &str)]) -> Vec<String> {
+    let at = |(path, text): &(&str, &str)| (format!("crates/{krate}/src/{path}"), (*text).to_owned());
     let files: Vec<_> = files.iter().map(at).collect();
     let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let told = check(&Tree::of(&files)).into_iter().filter(|violation| violation.rule == "circle");
+    let told = check(&Tree::of(&files)).into_iter().filter(|violation| violation.rule == rule);
     told.map(|violation| format!("{}: {}", violation.path, violation.found)).collect()
 }
 
@@ -144,6 +150,38 @@ fn parents_children_and_tests_make_no_circle() {
     // What is passed on from elsewhere is named by who passes it on.
     let up = [("a.rs", "pub use crate::b::B;\n"), ("b.rs", "use crate::a::A;\n")];
     assert_eq!(circles(&up), ["crates/lab/src/a.rs: a circle in lab: a, b"]);
+}
+
+#[test]
+fn a_circle_of_files_is_told_where_parents_and_children_count() {
+    let files = |files: &[(&str, &str)]| told("files", "workload", files);
+    let root = ("lib.rs", "mod a;\nmod b;\npub use a::A;\n");
+    let circle = ["crates/workload/src/a/mod.rs: a circle in the files of workload: a/mod.rs, a/x.rs"];
+    for parent in ["mod x;\npub use x::X;\n", "mod x;\nfn f(x: x::X) {}\n", "formats! {\n    x: X,\n}\n"] {
+        assert_eq!(files(&[root, ("a/mod.rs", parent), ("a/x.rs", "use super::f;\n")]), circle, "{parent}");
+    }
+    // Far apart, and by way of a folder that is in no circle itself.
+    let far = [root, ("a/x.rs", "use crate::b::y::Y;\n"), ("b/y.rs", "fn f(x: crate::a::x::X) {}\n")];
+    let found = "a circle in the files of workload: a/x.rs, b/y.rs";
+    assert_eq!(files(&far), [format!("crates/workload/src/a/x.rs: {found}")]);
+    // What a folder passes on is that of the file where it is from.
+    let passed = [
+        root,
+        ("a/mod.rs", "mod x;\nmod y;\npub use x::X;\nuse y::Y;\n"),
+        ("a/x.rs", "struct X;\n"),
+        ("a/y.rs", "use super::X;\n#[cfg(test)]\nmod tests {\n    use crate::a::f;\n}\n"),
+    ];
+    assert_eq!(files(&passed), Vec::<String>::new());
+}
+
+#[test]
+fn a_crate_of_rooms_has_few_entries_at_its_root() {
+    let rooms = ["a/mod.rs", "a/x.rs", "b/mod.rs", "c.rs", "d.rs", "e.rs", "f.rs", "g.rs", "h.rs", "lib.rs"];
+    let files: Vec<(&str, &str)> = rooms.iter().map(|path| (*path, "")).collect();
+    assert_eq!(told("root", "workload", &files), Vec::<String>::new());
+    let more = [files, vec![("i/mod.rs", "")]].concat();
+    let found = "crates/workload/src/lib.rs: 9 files and folders beside it, allowed are 8";
+    assert_eq!(told("root", "workload", &more), [found]);
 }
 
 #[test]
