@@ -1,5 +1,5 @@
 //! Mixes: several kinds of requests in given shares, each on its own stretch of the space. The stand-ins for traces
-//! that papers used and nobody can have ([`mod@crate::spec::standin`]) are mixes.
+//! that papers used and nobody can have ([`mod@crate::standin`]) are mixes.
 //!
 //! **Skew.** Places of `hot_cold` and `zipf` are numbered by popularity and lie in *chunks* (`chunk_kib`), which a
 //! fixed random permutation scatters over the stretch: the hottest chunk is somewhere, and its neighbours are of any
