@@ -7,9 +7,10 @@
 //! policy of another family wants is a member of that family: its folder holds the policy, and its line names it.
 
 /// Hands the list to a macro, behind what that takes of its own. A line is a folder, its type and its section in
-/// configurations; what it is for others, facets of [`crate::ftl::techniques`]; then, if operations of its own happen for it, their cause: its number, which stays its own, and its
-/// name in results; and if its policy may come from outside, what that must answer. A member of a family says instead
-/// which, its policy's name and variant, and where the file is as that family sees it.
+/// configurations; what it is for others, facets of [`crate::ftl::techniques`]; then, if operations of its own happen
+/// for it, their cause: its number, which stays its own, and its name in results; and if its policy may come from
+/// outside, what that must answer. A member of a family says instead which, its policy's name and variant, and where
+/// the file is as that family sees it.
 macro_rules! techniques {
     ($callback:ident! { $($own:tt)* }) => {
         $callback! {
@@ -18,8 +19,8 @@ macro_rules! techniques {
                 /// How old a block is.
                 age_marker: Ages = "ftl.age_marker" is [TellsAges], cause AgeCheck(9) "age_check";
                 /// Which blocks swap data.
-                wear_leveling: WearLeveling = "ftl.wear_leveling" is [Offers GoesByAges], cause WearLeveling(3) "wear_leveling",
-                    external LanePolicy;
+                wear_leveling: WearLeveling = "ftl.wear_leveling" is [Offers GoesByAges],
+                    cause WearLeveling(3) "wear_leveling", external LanePolicy;
                 /// Whether moved data passes through the controller.
                 migration: Copies = "ftl.migration" is [CopiesInside GoesByAges];
                 /// Old data is rewritten.

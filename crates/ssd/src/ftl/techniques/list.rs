@@ -20,7 +20,8 @@ macro_rules! list {
         }
     };
     (@all $(
-        $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal is [$($facet:ident)*] ($config:ty) $(, cause $cause:ident)?;
+        $(#[$doc:meta])* $folder:ident : $name:ident = $section:literal is [$($facet:ident)*] ($config:ty)
+            $(, cause $cause:ident)?;
     )*) => {
         $(pub mod $folder;)*
 
