@@ -48,9 +48,9 @@ pub struct Layout {
     pub parity: Parity,
     /// Pages of it that there are with one bit a cell: the first so many.
     pub one_bit_pages_per_block: u32,
-    /// Their page type, where blocks of the drive are used so.
+    /// Their page type, which is none of the others', where blocks of the drive are used so; 0 elsewhere.
     #[serde(skip)]
-    pub one_bit_type: Option<u8>,
+    pub one_bit_type: u8,
     /// Mapping units in a page.
     pub units_per_page: u32,
     /// Mapping units that lie together in a page of the chips, and are read at once.
@@ -167,7 +167,7 @@ impl Layout {
             data_pages_per_block: pages_per_block,
             parity: Parity::new(cfg.parity_share_q32(), pages_per_block, pages_per_row),
             one_bit_pages_per_block: g.wordlines_per_block * abreast,
-            one_bit_type: None,
+            one_bit_type: 0,
             units_per_page: cfg.units_per_program(),
             units_per_read: cfg.units_per_page(),
             unit_bytes: cfg.unit_bytes(),
@@ -199,8 +199,8 @@ impl Layout {
 
     /// This layout, of a drive that may use blocks with one bit a cell.
     pub fn with_one_bit(mut self, are_used: bool) -> Self {
-        let page_type = (self.pages_per_block / self.one_bit_pages_per_block) as u8;
-        self.one_bit_type = are_used.then_some(page_type);
+        self.one_bit_type =
+            if are_used { (self.pages_per_block / self.one_bit_pages_per_block) as u8 } else { 0 };
         self
     }
 

@@ -124,9 +124,11 @@ impl Tables {
     #[inline(always)]
     pub(in crate::ftl) fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
         let at = self.layout.locate(page);
-        let page_type = match self.layout.one_bit_type {
-            Some(one_bit) if self.blocks.is_one_bit(self.layout.block_of_page(page).0) => one_bit,
-            _ => self.order.page_type(at.page),
+        let one_bit = self.layout.one_bit_type;
+        let page_type = if one_bit > 0 && self.blocks.is_one_bit(self.layout.block_of_page(page).0) {
+            one_bit
+        } else {
+            self.order.page_type(at.page)
         };
         Op::new(kind, cause, page, at, page_type)
     }

@@ -25,7 +25,7 @@ impl Ring {
     /// The host reads a page.
     #[inline]
     pub(in crate::ftl) fn note_host_page(&mut self, tables: &Tables, work: &mut Work, op: &Op) {
-        if tables.layout.one_bit_type == Some(op.page_type) {
+        if self.is_used() && op.page_type == tables.layout.one_bit_type {
             work.counts.slc_hits += 1;
             self.on_read(tables.layout.block_of_page(op.ppn).0);
         } else {
