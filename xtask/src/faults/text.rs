@@ -113,7 +113,7 @@ impl Fault {
             ));
         }
         let binds = self.old.starts_with("let ") && self.old.matches(';').count() == 1;
-        if binds || self.old.ends_with(',') {
+        if binds || self.old.ends_with(',') || is_arm(&self.old) {
             return Err(format!("{}: its text is neither an expression nor whole statements", self.slug));
         }
         match text.matches(&self.old).count() {
@@ -131,6 +131,19 @@ fn is_whole(text: &str) -> bool {
     })
 }
 
+/// Whether a text is an arm of a match, or several: an arrow stands outside of all brackets.
+fn is_arm(text: &str) -> bool {
+    let mut depth = 0;
+    text.char_indices().any(|(at, letter)| {
+        match letter {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && text[at..].starts_with("=>")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,7 +153,7 @@ mod tests {
         let text = "fault a: b\nin c\nnearest d\n- if x {\n+ if !x {\n";
         let fault = parse(text).unwrap().remove(0);
         assert!(fault.put_into("if x { y }", 0).unwrap_err().contains("a: a bracket opens"));
-        for old in ["let x = 1;", "X => 1,"] {
+        for old in ["let x = 1;", "X => 1,", "X => 1", "X | Y => { 1 }"] {
             let fault = Fault { old: old.to_owned(), new: "2".to_owned(), ..parse(text).unwrap().remove(0) };
             assert!(fault.put_into(old, 0).unwrap_err().contains("a: its text is neither"));
         }
