@@ -185,6 +185,48 @@ mod tests {
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
+    /// Lines such as `ftl::work::walk::tests::name`, of every function below a folder of sources.
+    fn functions(folder: &Path, module: &str, found: &mut String) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        for entry in entries.flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            let within = |name: &str| match name {
+                "mod" | "main" | "lib" | "src" | "tests" if module.is_empty() || name != "tests" => {
+                    module.to_owned()
+                }
+                name => format!("{module}{name}::"),
+            };
+            if path.is_dir() {
+                functions(&path, &within(&name), found);
+            } else if let Some(stem) = name.strip_suffix(".rs") {
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                let named =
+                    |line: &str| Some(line.trim().strip_prefix("fn ")?.split(['(', '<']).next()?.to_owned());
+                for name in text.lines().filter_map(named) {
+                    found.push_str(&format!("{0}{name}\n{0}tests::{name}\n", within(stem)));
+                }
+            }
+        }
+    }
+
+    /// Whoever moves a test has no fault look for it in vain.
+    #[test]
+    fn the_nearest_tests_are_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut found = String::new();
+        for member in fs::read_dir(root.join("crates")).unwrap().flatten() {
+            functions(&member.path(), "", &mut found);
+        }
+        functions(&root.join("xtask/src"), "xtask::", &mut found);
+        let faults = read(&root.join("xtask/faults")).unwrap();
+        let names = faults.iter().flat_map(|fault| fault.nearest.iter().map(move |name| (&fault.slug, name)));
+        let lost: Vec<String> = names
+            .filter(|(_, name)| !found.contains(name.as_str()))
+            .map(|(slug, name)| format!("{slug}: no test is called like {name}"))
+            .collect();
+        assert!(lost.is_empty(), "{}", lost.join("\n"));
+    }
+
     #[test]
     fn what_is_no_fault_is_named_by_its_line() {
         assert_eq!(parse("fault x\n").err().unwrap().0, 1);
