@@ -2,6 +2,7 @@
 
 use super::{CAPACITY_KEYS, JobError, files};
 use ssd::config::Layer;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 use workload::{Problem, Spec, WorkloadError};
@@ -84,9 +85,9 @@ impl ConfigFile {
         Ok(Some(spec))
     }
 
-    /// The line of a key of its `[workload]` table.
-    pub fn workload_line(&self, key: &str) -> Option<usize> {
-        workload_line(&self.text, key)
+    /// The lines of the keys of its `[workload]` table.
+    pub fn workload_lines(&self) -> BTreeMap<String, usize> {
+        workload_lines(&self.text)
     }
 
     /// The error with the file and line it stands in.
@@ -107,12 +108,13 @@ fn line(text: &str, byte: usize) -> usize {
     1 + text.bytes().take(byte).filter(|b| *b == b'\n').count()
 }
 
-/// The line of a key of a text's `[workload]` table.
-pub(super) fn workload_line(text: &str, key: &str) -> Option<usize> {
-    let document = DeTable::parse(text).ok()?;
-    let DeValue::Table(table) = document.get_ref().get("workload")?.get_ref() else { return None };
-    let (key, _) = table.get_key_value(key)?;
-    Some(line(text, key.span().start))
+/// The lines of the keys of a text's `[workload]` table; none if it has no such table.
+pub(super) fn workload_lines(text: &str) -> BTreeMap<String, usize> {
+    let Ok(document) = DeTable::parse(text) else { return BTreeMap::new() };
+    let Some(DeValue::Table(table)) = document.get_ref().get("workload").map(|value| value.get_ref()) else {
+        return BTreeMap::new();
+    };
+    table.keys().map(|key| (key.get_ref().to_string(), line(text, key.span().start))).collect()
 }
 
 /// Refuses a job file of fio, which looks much like a configuration, where one must stand.

@@ -1,7 +1,7 @@
 //! Where the keys of a workload were set.
 
 use super::Job;
-use super::config_file::workload_line;
+use super::config_file::workload_lines;
 use std::collections::BTreeMap;
 use std::mem::discriminant;
 use workload::{Spec, standin};
@@ -33,7 +33,7 @@ impl Given {
 impl Job {
     /// Where a key of the workload was given, by `--set` or in the file; `None` if it has its default.
     pub fn workload_origin(&self, key: &str) -> Option<String> {
-        self.set_origin(key).or_else(|| self.file_origin(key))
+        self.set_origin(key).or_else(|| self.file_origins().remove(key))
     }
 
     fn set_origin(&self, key: &str) -> Option<String> {
@@ -43,9 +43,11 @@ impl Job {
         set.map(|(_, layer)| layer.source.clone())
     }
 
-    fn file_origin(&self, key: &str) -> Option<String> {
-        let file = self.file.as_ref()?;
-        file.workload_line(key).map(|line| format!("{}:{line}", file.name))
+    /// Where the file sets keys of the workload.
+    fn file_origins(&self) -> BTreeMap<String, String> {
+        let Some(file) = &self.file else { return BTreeMap::new() };
+        let at = |(key, line)| (key, format!("{}:{line}", file.name));
+        file.workload_lines().into_iter().map(at).collect()
     }
 
     /// Where the keys of a workload were set that is run, by `workload.key`; those that were not set are missing.
@@ -56,14 +58,16 @@ impl Job {
         let entries = spec.entries();
         let named = entries.iter().find(|(key, _)| *key == PRESET);
         let shipped = named.and_then(|(_, name)| standin(name.trim_matches('"')));
+        let of_preset = shipped.map(|preset| (preset.name, workload_lines(preset.text)));
         let of_preset = |key: &str| {
-            let preset = shipped?;
-            workload_line(preset.text, key).map(|line| format!("preset workload/{}:{line}", preset.name))
+            let (name, lines) = of_preset.as_ref()?;
+            lines.get(key).map(|line| format!("preset workload/{name}:{line}"))
         };
+        let of_file = if is_of_file { self.file_origins() } else { BTreeMap::new() };
         let origin = |key: &str| {
             self.set_origin(key)
                 .or_else(|| given.keys.get(key).cloned())
-                .or_else(|| self.file_origin(key).filter(|_| is_of_file))
+                .or_else(|| of_file.get(key).cloned())
                 .or_else(|| of_preset(key))
         };
         let known = entries.iter().filter_map(|(key, _)| Some((format!("workload.{key}"), origin(key)?)));

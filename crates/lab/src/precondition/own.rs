@@ -338,11 +338,13 @@ impl<'a, 'b> Ageing<'a, 'b> {
                 drawn.open(self.work.drive.logical_sectors()).map_err(Failure::Workload)?
             }
         };
+        let mut hints = Vec::new();
         for _ in 0..writes {
             let Some(request) = source.next().map_err(Failure::Workload)? else { break };
-            if let Some(change) = change(&request, &mut Vec::new()) {
+            if let Some(change) = change(&request, &mut hints) {
                 self.apply(&change, &Hints::default(), total)?;
             }
+            hints.clear();
         }
         self.endless = Some(source);
         Ok(())

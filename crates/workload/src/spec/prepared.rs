@@ -223,8 +223,7 @@ impl Prepared {
     /// between. `None` for all else.
     pub fn redrawn(&self, seed: u64, least: u64) -> Option<Result<Prepared, WorkloadError>> {
         let Spec::Synthetic(spec) = &self.spec else { return None };
-        let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
-        let mut drawn = SyntheticSpec { seed, scatter_seed, ..spec.clone() };
+        let mut drawn = SyntheticSpec { seed, scatter_seed: spec.scattered_by(), ..spec.clone() };
         let writes = spec.count as f64 * (1.0 - (spec.read_percent + spec.trim_percent) / 100.0);
         let is_free = spec.pattern != Pattern::Sequential && spec.hot_shift_requests == 0;
         if is_free && 0.0 < writes && writes < least as f64 {

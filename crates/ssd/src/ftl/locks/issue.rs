@@ -298,13 +298,7 @@ impl Locks {
 
     /// The operation that locks a physical block. Nothing that it holds is read, or programmed behind it.
     fn lock_block(&mut self, tables: &mut Tables, work: &mut Work, block: BlockId, at: u32) -> Op {
-        if tables.replicas.count > 0 {
-            for unit in tables.replica_units(block) {
-                if tables.forget_replica_at(unit) {
-                    self.note_death(tables, work, unit, Death::Ended);
-                }
-            }
-        }
+        tables.drop_replicas(block, |tables, unit| self.note_death(tables, work, unit, Death::Ended));
         tables.replicas.close_off(&tables.layout, block);
         let first = Ppn(block.0 * tables.layout.pages_per_block);
         let member = tables.layout.member(block, at % tables.layout.span);

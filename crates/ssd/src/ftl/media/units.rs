@@ -228,14 +228,12 @@ impl Media {
 
     /// A block is to be erased or retired: its replicas do not count any more.
     pub(in crate::ftl) fn drop_replicas(&mut self, block: BlockId) {
-        if self.tables.replicas.count == 0 {
-            return;
-        }
-        for unit in self.tables.replica_units(block) {
-            if self.tables.forget_replica_at(unit) && self.locks.are_on() {
-                self.locks.note_death(&self.tables, &mut self.work, unit, Death::Ended);
+        let Media { tables, locks, work, .. } = self;
+        tables.drop_replicas(block, |tables, unit| {
+            if locks.are_on() {
+                locks.note_death(tables, work, unit, Death::Ended);
             }
-        }
+        });
     }
 
     /// The data of a unit of flash cannot be corrected. If it stands for a logical unit, that one's replica takes its

@@ -184,6 +184,18 @@ impl Tables {
         lpn.is_some() && self.replicas.get(lpn) == unit && self.replicas.forget(lpn).is_some()
     }
 
+    /// A block is to be erased, locked or retired: its replicas do not count any more. Who is told hears of each.
+    pub(in crate::ftl) fn drop_replicas(&mut self, block: BlockId, mut tell: impl FnMut(&Tables, Pun)) {
+        if self.replicas.count == 0 {
+            return;
+        }
+        for unit in self.replica_units(block) {
+            if self.forget_replica_at(unit) {
+                tell(self, unit);
+            }
+        }
+    }
+
     /// Checks the table against the others (slow); the error names the first place where they do not agree.
     pub(in crate::ftl) fn check_replicas(&self) -> Result<(), String> {
         let mut count = 0;

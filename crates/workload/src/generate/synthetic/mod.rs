@@ -87,6 +87,11 @@ fn sectors(bytes: u64) -> u64 {
 }
 
 impl SyntheticSpec {
+    /// Seed of where hot places lie.
+    pub(crate) fn scattered_by(&self) -> u64 {
+        if self.scatter_seed > 0 { self.scatter_seed } else { self.seed }
+    }
+
     pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> {
         self.size_bytes.0.iter().map(|(bytes, _)| *bytes)
     }
@@ -247,11 +252,10 @@ impl Hot {
             zipf::solve(places, spec.zipf_access_percent / 100.0, spec.zipf_space_percent / 100.0)
         };
         let share = |percent: f64| ((places as f64 * (percent / 100.0)) as u64) % places;
-        let scatter_seed = if spec.scatter_seed > 0 { spec.scatter_seed } else { spec.seed };
         Hot {
             zipf: Zipf::shared(places, theta),
             writes: (spec.write_zipf_theta > 0.0).then(|| Zipf::shared(places, spec.write_zipf_theta)),
-            scatter: spec.scatter.then(|| Scatter::new(places, scatter_seed)),
+            scatter: spec.scatter.then(|| Scatter::new(places, spec.scattered_by())),
             shift: 0,
             write_shift: share(spec.write_shift_percent),
             step: share(spec.hot_shift_percent),
