@@ -1,7 +1,8 @@
 //! Time travel before a measurement: the cells are worn, left alone or read, in the steps that `[run] age` lists.
 
 use crate::error::Failure;
-use crate::phase::{Phase, Progress};
+use crate::phase::Phase;
+use crate::progress::Progress;
 use crate::stop::Stop;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

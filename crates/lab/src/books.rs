@@ -3,7 +3,7 @@
 use crate::columns::Table;
 use crate::error::Failure;
 use crate::fio_tally::{DIGITS_OF_RUN, FioTally};
-use crate::meter::Meter;
+use crate::meter::{Meter, Served};
 use crate::request_log::{Origin, RequestLog};
 use crate::series::Series;
 use crate::spec::RunSpec;
@@ -15,17 +15,6 @@ use ssd::{Completion, Drive, DriveConfig, Executor, SimDuration, SimTime};
 
 /// Completions between two calls of the progress function; a power of two.
 pub(crate) const PROGRESS_EVERY: u64 = 1 << 15;
-
-/// Counts of requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Served {
-    /// Taken from the workload for the drive.
-    pub generated: u64,
-    /// Completed, in success or with a status.
-    pub completed: u64,
-    /// Of these, before the measurement.
-    pub warm_up: u64,
-}
 
 /// What is kept of requests where it is asked for: one look for all of it.
 pub(crate) struct More {

@@ -1,8 +1,9 @@
 //! Everything that the drive counted, as it is told people.
 
+use crate::cells::cells;
 use crate::number::count;
 use crate::result::RunResult;
-use crate::table::{cells, grid};
+use crate::table::grid;
 use ssd::Stats;
 use ssd::counters::Counter;
 

@@ -1,12 +1,13 @@
 //! Where a loop hands requests to a drive and what completes comes back, whichever loop it is.
 
-use crate::books::{Books, PROGRESS_EVERY, Served};
+use crate::books::{Books, PROGRESS_EVERY};
 use crate::columns::Table;
 use crate::error::Failure;
 use crate::fio_tally::FioJob;
 use crate::members::Members;
-use crate::meter::Meter;
-use crate::phase::{Phase, Progress, SoFar};
+use crate::meter::{Meter, Served};
+use crate::phase::Phase;
+use crate::progress::{Progress, SoFar};
 use crate::result::MemberResult;
 use crate::series::{Series, TimeSeries};
 use crate::spec::RunSpec;

@@ -12,7 +12,7 @@ use crate::desk::{Counted, Desk, LentDesk, MARK_BITS, PATIENCE, mark_of};
 use crate::error::Failure;
 use crate::jobs::Jobs;
 use crate::meter::Meter;
-use crate::phase::Progress;
+use crate::progress::Progress;
 use crate::result::JobResult;
 use crate::spec::RunSpec;
 use crate::volume::Volume;

@@ -10,7 +10,7 @@ use crate::driven::{AtPost, DrivenSession, Together};
 use crate::error::Failure;
 use crate::experiment::{Before, Measured, RunError, begin, run_metered};
 use crate::meter::{KINDS, Meter, histogram, ratio};
-use crate::phase::Progress;
+use crate::progress::Progress;
 use crate::result::{Distribution, FORMAT, JobResult, Rates, RunResult, Share, ShareLatencies, version};
 use crate::spec::{LoopMode, RunSpec};
 use schemars::JsonSchema;

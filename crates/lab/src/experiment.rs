@@ -9,12 +9,12 @@ use crate::facts::{Cost, Facts};
 use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
 use crate::meter::Meter;
-use crate::phase::Progress;
 use crate::policies::known_by;
 use crate::precondition::{
     Overwrite, Own, Past, Preconditioned, Preconditioning, Recipe, Spare, precondition_until,
 };
 use crate::process::thread_cpu_time;
+use crate::progress::Progress;
 use crate::result::{JobResult, RunResult};
 use crate::sizing::bytes;
 use crate::spec::{LoopMode, RunSpec};

@@ -1,8 +1,7 @@
 //! What is known of a run when it is over, before it becomes a result.
 
-use crate::books::Served;
 use crate::error::Failure;
-use crate::meter::Meter;
+use crate::meter::{Meter, Served};
 use crate::precondition::Preconditioned;
 use crate::series::TimeSeries;
 use crate::spec::RunSpec;

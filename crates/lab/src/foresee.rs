@@ -2,7 +2,8 @@
 //! `ftl.page_class`).
 
 use crate::error::Failure;
-use crate::phase::{Phase, Progress};
+use crate::phase::Phase;
+use crate::progress::Progress;
 use crate::spec::RunSpec;
 use ssd::{Command, Drive, Foresight, Lba};
 use std::sync::Arc;

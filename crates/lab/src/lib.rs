@@ -35,6 +35,7 @@ pub mod cache;
 mod caution;
 mod cells;
 pub mod characterize;
+mod claim;
 mod cliff;
 mod collect;
 pub mod columns;
@@ -43,6 +44,7 @@ mod counted;
 mod csv;
 pub mod death;
 mod desk;
+mod document;
 mod driven;
 mod drives;
 pub mod endurance;
@@ -68,9 +70,11 @@ mod members;
 #[allow(unsafe_code, reason = "an allocator cannot be written without")]
 pub mod memory;
 mod meter;
+mod metrics;
 mod migration;
 mod modes;
 mod number;
+mod outputs;
 pub mod own;
 pub mod page;
 mod page_class;
@@ -83,6 +87,7 @@ mod problem;
 pub mod problems;
 #[allow(unsafe_code, reason = "std has no clock of processor time")]
 pub mod process;
+mod progress;
 pub mod regimes;
 mod remarks;
 pub mod report;
@@ -135,12 +140,13 @@ pub use foresee::foresee;
 pub use job::{Job, JobError, Plan};
 pub use lifetime::Lifetime;
 pub use many::run_all;
-pub use phase::{Phase, Progress, SoFar};
+pub use phase::Phase;
 pub use plot::Plot;
 pub use policies::{Allowed, ExternalPolicy, Libraries, PolicyConfig};
 pub use precondition::{
     EraseCounts, Overwrite, Past, Preconditioned, Preconditioning, Spare, SteadyWay, precondition,
 };
+pub use progress::{Progress, SoFar};
 pub use request_log::request_log_columns;
 pub use result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, JobResult, Latencies,

@@ -6,7 +6,7 @@
 use crate::desk::{Counted, Desk, LentDesk, mark_of};
 use crate::error::Failure;
 use crate::lookahead::Lookahead;
-use crate::phase::Progress;
+use crate::progress::Progress;
 use crate::spec::{LoopMode, RunSpec};
 use ssd::{Breakdown, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
 use workload::{Request, Source};

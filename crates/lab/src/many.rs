@@ -1,7 +1,7 @@
 //! Several experiments at once: one thread each, as many as there are cores. Never more than one thread in a drive.
 
 use crate::experiment::{Experiment, RunError};
-use crate::phase::Progress;
+use crate::progress::Progress;
 use crate::result::RunResult;
 use crate::threads::on_all_cores;
 

@@ -16,6 +16,17 @@ const DIGITS: u8 = 3;
 /// Longest latency told apart: 146 years.
 const LONGEST_NS: u64 = 1 << 62;
 
+/// Counts of requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Served {
+    /// Taken from the workload for the drive.
+    pub generated: u64,
+    /// Completed, in success or with a status.
+    pub completed: u64,
+    /// Of these, before the measurement.
+    pub warm_up: u64,
+}
+
 /// A ratio that means something.
 pub fn ratio(of: f64, to: f64) -> Option<f64> {
     (to > 0.0).then(|| of / to).filter(|ratio| ratio.is_finite())

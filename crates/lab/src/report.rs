@@ -1,15 +1,16 @@
 //! Results for people: tables, plots, folders.
 
 use crate::block_table;
+use crate::claim::{Force, Set, check_folder};
 use crate::columns::Table;
-pub use crate::compare::{Comparison, NotCompared, metric_keys};
+pub use crate::compare::{Comparison, NotCompared};
 use crate::drives::DrivesResult;
 use crate::error::ReportError;
 use crate::files::{FolderLock, write_set};
 use crate::fio_json;
 use crate::job::{JobError, files as read};
+pub use crate::metrics::metric_keys;
 pub use crate::page::PAGE_NAME;
-use crate::places::{Force, Set, check_folder};
 use crate::plot::Plot;
 use crate::result::{self, FILE_NAME, RunResult, version};
 use crate::series::NAMES_OF_TABLES;

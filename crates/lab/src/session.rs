@@ -6,7 +6,7 @@
 use crate::desk::{Desk, mark_of};
 use crate::error::Failure;
 use crate::experiment::{Before, Measured, RunError, begin};
-use crate::phase::Progress;
+use crate::progress::Progress;
 use crate::result::RunResult;
 use crate::spec::{LoopMode, RunSpec};
 use ssd::{Completion, Drive, DriveConfig, SimTime};

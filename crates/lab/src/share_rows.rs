@@ -1,7 +1,8 @@
 //! Rows for the parts of a run's requests: its jobs, its phases, several workloads together.
 
-use crate::cells::{POINTS, Point, cells, or_none};
+use crate::cells::{cells, or_none};
 use crate::drives::DrivesResult;
+use crate::metrics::{POINTS, Point};
 use crate::number::{bytes, count, digits, duration, si};
 use crate::result::{Distribution, JobResult, RunResult, Share};
 

@@ -1,9 +1,10 @@
 //! The tables of whom the slowest requests waited for ([`crate::tail`]).
 
+use crate::cells::cells;
 use crate::labels;
 use crate::number::{count, duration, percent};
 use crate::result::RunResult;
-use crate::table::{cells, grid};
+use crate::table::grid;
 use crate::tail::{Example, Reason, Slowest, TailTold};
 use crate::time_of_kinds::slowest_share;
 

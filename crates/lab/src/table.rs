@@ -1,10 +1,11 @@
 //! Results as text tables: aligned, with units, without colours.
 
 use crate::by::{Axis, By};
-use crate::cells::or_none;
+use crate::cells::{NONE, cells, or_none};
 use crate::drives::DrivesResult;
 use crate::labels;
 use crate::lifetime::Lifetime;
+use crate::metrics::POINTS;
 use crate::number::{bytes, count, digits, duration, of_things, percent, si};
 use crate::result::{Busy, Distribution, JobResult, RunResult};
 use crate::separation::StreamWork;
@@ -18,8 +19,6 @@ use ssd::Part;
 use ssd::config::escaped;
 use ssd::flash::op::Cause;
 use ssd::sections::ErrorModel;
-
-pub(crate) use crate::cells::{NONE, POINTS, cells};
 
 /// Rows of cells as lines: the first column to the left, the others to the right, two spaces between them.
 pub(crate) fn grid(rows: &[Vec<String>]) -> String {

@@ -11,8 +11,9 @@ mod packed;
 
 use crate::error::Failure;
 use crate::files::{FolderLock, Replacement, remove_left_behind};
-use crate::phase::{Phase, Progress};
+use crate::phase::Phase;
 use crate::precondition::{Preconditioned, Recipe};
+use crate::progress::Progress;
 use crate::stop::Stop;
 use file::Head;
 use own::Made;

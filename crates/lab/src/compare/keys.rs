@@ -1,7 +1,7 @@
 //! What was set differently: keys of configurations that are in force, and the order of their values.
 
+use crate::cells::NONE;
 use crate::result::RunResult;
-use crate::table::NONE;
 use serde_json::Value;
 use ssd::sections::ErrorModel;
 use std::cmp::Ordering;

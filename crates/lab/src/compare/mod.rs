@@ -1,66 +1,21 @@
 //! Results side by side: a column each with ratios where there are few, a row each where there are many.
 
 mod keys;
-mod metrics;
 mod rows;
 
+use crate::cells::NONE;
 use crate::csv::Csv;
-use crate::number::{digits, duration};
+use crate::metrics::{Metric, ZERO_TELLS, metrics};
+use crate::number::digits;
 use crate::problem::{legend, letters, marked, names};
 use crate::result::RunResult;
-use crate::table::{NONE, grid, title};
+use crate::table::{grid, title};
 use keys::{Key, differing, in_force, named, natural, told_apart};
-use metrics::{Metric, ZERO_TELLS, metrics};
 use rows::{Rows, WIDTH};
 use ssd::config::{Problem, control_escape, is_control};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-
-/// A number of results, each in the units of `result.json`.
-pub(crate) struct Scalar {
-    /// What columns of a CSV call it.
-    pub key: String,
-    /// Whether it is a time in ns.
-    pub is_time: bool,
-    /// Of each result; `None` where it has none.
-    pub values: Vec<Option<f64>>,
-}
-
-/// All numbers of results that can be compared.
-pub(crate) fn scalars(results: &[&RunResult]) -> Vec<Scalar> {
-    let of = |metric: Metric| Scalar {
-        is_time: (metric.show)(1e3) == duration(1e3),
-        values: results.iter().map(|result| (metric.value)(result)).collect(),
-        key: metric.key,
-    };
-    metrics().into_iter().map(of).collect()
-}
-
-/// Whether the number of that key is a time in ns; `None` if there is no such key.
-pub(crate) fn is_time(key: &str) -> Option<bool> {
-    let metric = metrics().into_iter().find(|metric| metric.key == key)?;
-    Some((metric.show)(1e3) == duration(1e3))
-}
-
-/// How a number is told.
-pub(crate) type Show = fn(f64) -> String;
-
-/// What tables call the number of that key, and how they tell it; `None` if there is no such key.
-pub(crate) fn told_as(key: &str) -> Option<(String, Show)> {
-    let metric = metrics().into_iter().find(|metric| metric.key == key)?;
-    let name = match metric.name.strip_prefix(' ') {
-        // A part is told with its whole.
-        Some(part) => format!("{}: {}", key.split('.').next().unwrap_or(key).replace('_', " "), part.trim()),
-        None => metric.name.clone(),
-    };
-    Some((name, metric.show))
-}
-
-/// Keys of all these numbers.
-pub(crate) fn scalar_keys() -> Vec<String> {
-    metrics().into_iter().map(|metric| metric.key).collect()
-}
 
 /// More results than these have rows, not columns.
 const COLUMNS_MAX: usize = 4;
@@ -474,11 +429,6 @@ impl Comparison {
         };
         wrapped(&format!("{who}: {remark}."))
     }
-}
-
-/// What `--keys` and the columns of a CSV call the metrics.
-pub fn metric_keys() -> Vec<String> {
-    metrics().into_iter().map(|metric| metric.key).collect()
 }
 
 /// A remark without its numbers: the same for all results of which the same is said.

@@ -2,9 +2,10 @@
 
 use super::Comparison;
 use super::keys::Key;
-use super::metrics::Metric;
+use crate::cells::NONE;
+use crate::metrics::Metric;
 use crate::problem::marked;
-use crate::table::{NONE, title};
+use crate::table::title;
 
 /// Columns of a terminal.
 pub(super) const WIDTH: usize = 120;

@@ -3,10 +3,9 @@
 use super::quantity::Dimension;
 use super::sheet::{Beside, Figure, Measure, Sheet, Smart};
 use super::{check, fio};
+use crate::document::{File, PaperError, Walk};
 use crate::endurance::DAYS;
 use crate::job::JobError;
-use crate::reproduce::PaperError;
-use crate::reproduce::document::{File, Walk};
 use std::collections::BTreeMap;
 use std::path::Path;
 

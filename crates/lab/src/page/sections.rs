@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::bars::{Row, bars};
-use super::claims::ClaimsOf;
+use super::claims::{ClaimsOf, Judged};
 use super::light::{prose, sentence};
 use super::room::RUNS_DRAWN;
 use super::summary;
@@ -10,7 +10,6 @@ use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use crate::by::By;
 use crate::compare::Comparison;
 use crate::number::{count, duration, of_things, percent};
-use crate::reproduce::Judged;
 use crate::result::RunResult;
 use crate::stalls::Stall;
 use crate::table::firmware_blocks;
@@ -356,7 +355,7 @@ fn side_by_side(comparison: &Comparison) -> Markup {
 /// A value of a configuration, as text.
 fn shown(result: &RunResult, key: &str) -> String {
     match result.config.get(key) {
-        None => crate::table::NONE.to_owned(),
+        None => crate::cells::NONE.to_owned(),
         Some(serde_json::Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
     }

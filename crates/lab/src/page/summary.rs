@@ -3,12 +3,13 @@
 use super::light::{self, Light, WITH_PROBLEMS, WITH_REMARKS, problems_of, prose, sentence, to_do};
 use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use super::{cards, light::advice};
+use crate::cells::NONE;
 use crate::labels;
 use crate::number::{digits, duration, si};
 use crate::problem::MARKS;
 use crate::result::{Distribution, Latencies, RunResult};
 use crate::share_rows::{job_rows, member_rows};
-use crate::table::{NONE, latency_rows};
+use crate::table::latency_rows;
 use maud::{Markup, html};
 use ssd::flash::op::Cause;
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use workload::convert::TargetInfo;
 use workload::{Recorded, SECTOR_BYTES, Spec};
 
-use crate::compare::metric_keys;
 use crate::job::GENERATOR_SPACE_BYTES;
+use crate::metrics::metric_keys;
 use crate::page::BEGINS;
 use crate::{fio_json, fit, forensics, request_log, timeline, versions};
 

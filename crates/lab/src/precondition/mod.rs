@@ -12,7 +12,8 @@ mod turnover;
 pub use crate::error::PreconditionError;
 
 use crate::error::Failure;
-use crate::phase::{Phase, Progress};
+use crate::phase::Phase;
+use crate::progress::Progress;
 use crate::stop::Stop;
 pub(crate) use claims::Recipe;
 use overwriting::Overwriting;

@@ -13,7 +13,8 @@
 
 use super::{Overwrite, Preconditioning, SteadyWay, Work, precondition_until};
 use crate::error::Failure;
-use crate::phase::{Phase, Progress};
+use crate::phase::Phase;
+use crate::progress::Progress;
 use ssd::ftl::{read_reclaim, stream};
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, Placement, Reliability};

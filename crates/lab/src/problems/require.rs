@@ -1,7 +1,7 @@
 //! What a user requires of results, so that a script notices when it is not so.
 
 use super::unsteady;
-use crate::compare::{is_time, scalar_keys, scalars};
+use crate::metrics::{is_time, metric_keys, scalars};
 use crate::number::{digits, duration};
 use crate::regimes;
 use crate::result::RunResult;
@@ -128,7 +128,7 @@ fn parse(text: &str) -> Result<Requirement, WrongRequirement> {
         return Err(wrong(text, allowed, near(text, WORDS)));
     };
     let Some(is_time) = is_time(key) else {
-        let known = scalar_keys();
+        let known = metric_keys();
         let allowed = "a metric such as write_amplification, IOPS or read_latency_p99 (wordline compare --keys lists \
                        them)";
         return Err(wrong(key, allowed.to_owned(), near(key, known.iter().map(String::as_str))));

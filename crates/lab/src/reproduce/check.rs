@@ -1,9 +1,9 @@
 //! Quick runs against their committed expectations.
 
-use super::document::File;
 use super::laboratory::Found;
 use super::stored::Stored;
 use super::{Outcome, Paper, PaperError};
+use crate::document::File;
 
 /// Something that is not as expected.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! What a paper claims: `claims.toml`.
 
 use super::PaperError;
-use super::document::{File, Walk};
 use super::metrics;
+use crate::document::{File, Walk};
 use std::path::Path;
 
 /// How two techniques are compared, or that they are not.

@@ -1,12 +1,12 @@
 //! What is run for a paper: `experiment.toml`. Techniques, workloads and ages make grids, the studies.
 
 use super::PaperError;
-use super::document::{File, Walk};
 use super::laboratory::Laboratory;
 use super::loops::unrolled;
 use super::skew::Skew;
 use super::study::{Names, Study, study};
 use crate::age::AgeSteps;
+use crate::document::{File, Walk};
 use crate::run_config::RunConfig;
 use ssd::config::Layer;
 use ssd::drive_config::{Resolved, resolve, resolve_table};

@@ -12,10 +12,8 @@ mod bounds;
 mod cell;
 mod check;
 mod claims;
-pub(crate) mod document;
 mod experiment;
 mod figures;
-mod judged;
 mod laboratory;
 mod lines;
 mod loops;
@@ -31,11 +29,11 @@ mod studies;
 mod study;
 mod verdict;
 
+pub use crate::document::PaperError;
 pub use cell::{Cell, Place};
 pub use check::Drift;
 pub use claims::{As, Basis, Claim, Constant, Line, Measure, Rule, Take};
 pub use experiment::{Experiment, Figure, FigureKind, Technique, Tolerances};
-pub(crate) use judged::{Judged, read_judged};
 pub use laboratory::{Found, Laboratory, What};
 pub use metrics::{METRICS, Metric};
 pub use output::BEGINS;
@@ -47,101 +45,9 @@ pub use verdict::{FACTOR, Finding, Measured, Verdict, judge};
 
 use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
-use ssd::config::{ConfigErrors, shown, shown_up_to};
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use workload::WorkloadError;
-
-/// Most characters of what was found in a paper's file.
-const FINDING_MAX: usize = 1000;
-
-/// Why a paper cannot be read or run.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PaperError {
-    /// A file that cannot be used.
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What was being done.
-        action: &'static str,
-        /// What the system says.
-        message: String,
-    },
-    /// A key of a paper's file is wrong.
-    Wrong {
-        /// File and line.
-        place: String,
-        /// Path of the key.
-        key: String,
-        /// What was found.
-        found: String,
-        /// What is allowed.
-        allowed: String,
-        /// What was probably meant.
-        near: Option<String>,
-    },
-    /// A drive's configuration is wrong.
-    Config(ConfigErrors),
-    /// A workload's settings are wrong, or its trace is damaged.
-    Workload {
-        /// Name of the workload.
-        name: String,
-        /// What is wrong.
-        error: WorkloadError,
-    },
-    /// A workload is needed that cannot be had.
-    Missing {
-        /// Its name.
-        name: String,
-    },
-    /// A run failed.
-    Run {
-        /// Which one.
-        name: String,
-        /// Why.
-        message: String,
-    },
-}
-
-impl PaperError {
-    fn file(path: &Path, action: &'static str, error: impl fmt::Display) -> Self {
-        PaperError::File { path: path.to_owned(), action, message: error.to_string() }
-    }
-
-    /// Whether the work failed, not what was asked for.
-    pub fn is_work(&self) -> bool {
-        match self {
-            PaperError::Run { .. } => true,
-            PaperError::File { action, .. } => *action == "write",
-            _ => false,
-        }
-    }
-}
-
-impl fmt::Display for PaperError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PaperError::File { path, action, message } => {
-                write!(f, "{}: cannot {action}: {message}", path.display())
-            }
-            PaperError::Wrong { place, key, found, allowed, near } => {
-                let (key, found) = (shown(key), shown_up_to(found, FINDING_MAX));
-                write!(f, "{place}: {key}\n    found:   {found}\n    allowed: {allowed}")?;
-                near.as_ref().map_or(Ok(()), |near| write!(f, "\n    did you mean {near:?}?"))
-            }
-            PaperError::Config(errors) => write!(f, "{errors}"),
-            PaperError::Workload { name, error } => write!(f, "workload {name}: {error}"),
-            PaperError::Missing { name } => {
-                write!(f, "workload {name} is needed to age drives, but its trace is missing")
-            }
-            PaperError::Run { name, message } => write!(f, "{name}: {message}"),
-        }
-    }
-}
-
-impl std::error::Error for PaperError {}
 
 /// A paper's folder, read.
 #[derive(Clone, Debug)]

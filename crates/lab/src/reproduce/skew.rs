@@ -1,7 +1,7 @@
 //! How near a placement by page types comes to the best that there is: `achieved`.
 
 use super::PaperError;
-use super::document::Walk;
+use crate::document::Walk;
 use ssd::DriveConfig;
 use workload::synthetic::zipf::{harmonic, solve};
 

@@ -1,10 +1,10 @@
 //! Stored results, judged anew: the numbers of runs stay, claims and their counts follow from `claims.toml`.
 
 use super::cell::Place;
-use super::document::{File, Walk};
 use super::laboratory::Found;
 use super::verdict::{self, Finding, Measured, Runs};
 use super::{Paper, PaperError, lines, output};
+use crate::document::{File, Walk};
 use std::collections::BTreeMap;
 
 /// What a file of results holds beside its claims.

@@ -5,7 +5,7 @@ use super::error::SweepError;
 use super::labels::Labels;
 use super::sample;
 use super::tables::{Leaf, Source, Table};
-use crate::compare::scalar_keys;
+use crate::metrics::metric_keys;
 use crate::number::count;
 use std::cmp::Ordering::Equal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -259,7 +259,7 @@ impl Sweep {
         if self.metrics.is_empty() {
             return Ok(());
         }
-        let known = scalar_keys();
+        let known = metric_keys();
         let Some(found) = self.metrics.iter().find(|metric| !known.contains(metric)) else { return Ok(()) };
         let error = table.wrong("metrics", format!("{found:?}"), known.join(", "));
         Err(error.near(found, known.iter().map(String::as_str)))

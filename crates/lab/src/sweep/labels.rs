@@ -2,7 +2,7 @@
 
 use super::error::SweepError;
 use super::tables::{Table, bare};
-use crate::compare::scalar_keys;
+use crate::metrics::metric_keys;
 use std::collections::BTreeMap;
 
 /// Names for readers, by what they stand for.
@@ -12,7 +12,7 @@ pub struct Labels(BTreeMap<String, String>);
 impl Labels {
     /// Reads them; each is of a metric, or of a key that varies or one of its values.
     pub(super) fn read(table: &Table<'_>, varied: &[(String, Vec<String>)]) -> Result<Self, SweepError> {
-        let metrics = scalar_keys();
+        let metrics = metric_keys();
         let of_key = varied
             .iter()
             .flat_map(|(key, values)| [key.clone()].into_iter().chain(values.iter().map(|v| bare(v))));

@@ -1,6 +1,7 @@
 //! Pivot tables: a metric over the keys that were varied.
 
 use super::labels::Labels;
+use crate::cells::NONE;
 use crate::compare::markdown;
 use crate::csv::Csv;
 use crate::interval::Interval;
@@ -8,7 +9,7 @@ use crate::number::digits;
 use crate::plot::grouped::{Group, grouped};
 use crate::plot::{Line, Lines, Measured, Plot};
 use crate::problem::{legend, letters, marked};
-use crate::table::{NONE, aligned};
+use crate::table::aligned;
 use ssd::config::{control_escape, is_control};
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeValue;

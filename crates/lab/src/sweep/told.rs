@@ -6,7 +6,7 @@ use super::tables::bare;
 use super::{Outcome, Run, SweepPlan};
 use crate::caution::Caution;
 use crate::columns::{Column, Table, Values};
-use crate::compare::{is_time, scalar_keys, scalars};
+use crate::metrics::{is_time, metric_keys, scalars};
 use crate::plot::Plot;
 use crate::plot::axis::unit_of;
 use crate::problem::names;
@@ -118,7 +118,7 @@ impl<'a> SweepTold<'a> {
     /// Names of all figures that a sweep may have: those of other metrics are of an earlier command.
     pub fn figures() -> Vec<String> {
         let stems = |metric: &String| [stem(metric), stem(&format!("{metric}{DIFFERENCE}"))];
-        let stems = scalar_keys().iter().flat_map(stems).collect::<Vec<_>>();
+        let stems = metric_keys().iter().flat_map(stems).collect::<Vec<_>>();
         stems.iter().flat_map(|stem| Plot::names(stem).collect::<Vec<_>>()).collect()
     }
 

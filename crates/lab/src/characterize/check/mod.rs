@@ -12,8 +12,9 @@ mod wear;
 
 use super::monte_carlo::{self, AGES};
 use super::population::Population;
+use crate::cells::NONE;
 use crate::number::digits;
-use crate::table::{NONE, grid};
+use crate::table::grid;
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::CellModel;
 use std::fmt::Write as _;

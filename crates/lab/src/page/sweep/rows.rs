@@ -1,12 +1,12 @@
 //! Tables of a sweep's page, which its script sorts and filters: a row for each point, and one for each run.
 
 use super::Swept;
-use crate::compare::{Show, told_as};
+use crate::cells::NONE;
 use crate::interval::Interval;
+use crate::metrics::{Show, told_as};
 use crate::number::digits;
 use crate::page::light::Light;
 use crate::problem::MARKS;
-use crate::table::NONE;
 use maud::{Markup, html};
 use std::path::Path;
 

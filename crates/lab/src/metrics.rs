@@ -1,17 +1,29 @@
-//! What is compared of results.
+//! Numbers of results by name: what is compared of them, swept and required.
 
 use crate::by::{Axis, is_rare};
 use crate::labels;
 use crate::number::{digits, duration, percent, si};
 use crate::result::{Distribution, RunResult};
-use crate::table::POINTS;
 use ssd::Stats;
 use ssd::flash::op::Cause;
 
 /// The number of a metric in a result, if it has one.
-pub(super) type Number = Box<dyn Fn(&RunResult) -> Option<f64>>;
+pub(crate) type Number = Box<dyn Fn(&RunResult) -> Option<f64>>;
 /// The distribution of one kind of requests in a result.
 type Spread = fn(&RunResult) -> &Distribution;
+
+/// A point of a distribution, if there is one.
+pub(crate) type Point = fn(&Distribution) -> Option<u64>;
+
+/// The points of a distribution that tables show, with their names.
+pub(crate) const POINTS: [(&str, Point); 6] = [
+    ("min", |spread| spread.min),
+    ("p50", |spread| spread.p50),
+    ("p99", |spread| spread.p99),
+    ("p99.9", |spread| spread.p99_9),
+    ("p99.99", |spread| spread.p99_99),
+    ("max", |spread| spread.max),
+];
 
 /// The distributions of all kinds of requests.
 const SPREADS: [(&str, Spread); 4] = [
@@ -22,7 +34,7 @@ const SPREADS: [(&str, Spread); 4] = [
 ];
 
 /// A metric of a comparison: how it is told of a result, and its number, if ratios of it mean something.
-pub(super) struct Metric {
+pub(crate) struct Metric {
     /// What tables call it; what is a part of the one above stands further to the right.
     pub name: String,
     /// What `--keys` and columns of a CSV call it.
@@ -69,7 +81,7 @@ fn requests_needed(name: &str) -> u64 {
 }
 
 /// Metrics of drives that may lose or move data, of which it is news that there was none.
-pub(super) const ZERO_TELLS: [&str; 5] = [
+pub(crate) const ZERO_TELLS: [&str; 5] = [
     "uncorrectable_reads",
     "requests_uncorrectable",
     "units_lost",
@@ -78,7 +90,7 @@ pub(super) const ZERO_TELLS: [&str; 5] = [
 ];
 
 /// All metrics. Keys of those that are parts begin with that of the whole: `write_amplification.gc`.
-pub(super) fn metrics() -> Vec<Metric> {
+pub(crate) fn metrics() -> Vec<Metric> {
     let mut all = of_all();
     let mut whole = String::new();
     for metric in &mut all {
@@ -89,6 +101,51 @@ pub(super) fn metrics() -> Vec<Metric> {
         }
     }
     all
+}
+
+/// What `--keys` and the columns of a CSV call the metrics.
+pub fn metric_keys() -> Vec<String> {
+    metrics().into_iter().map(|metric| metric.key).collect()
+}
+
+/// A number of results, each in the units of `result.json`.
+pub(crate) struct Scalar {
+    /// What columns of a CSV call it.
+    pub key: String,
+    /// Whether it is a time in ns.
+    pub is_time: bool,
+    /// Of each result; `None` where it has none.
+    pub values: Vec<Option<f64>>,
+}
+
+/// All numbers of results that can be compared.
+pub(crate) fn scalars(results: &[&RunResult]) -> Vec<Scalar> {
+    let of = |metric: Metric| Scalar {
+        is_time: (metric.show)(1e3) == duration(1e3),
+        values: results.iter().map(|result| (metric.value)(result)).collect(),
+        key: metric.key,
+    };
+    metrics().into_iter().map(of).collect()
+}
+
+/// Whether the number of that key is a time in ns; `None` if there is no such key.
+pub(crate) fn is_time(key: &str) -> Option<bool> {
+    let metric = metrics().into_iter().find(|metric| metric.key == key)?;
+    Some((metric.show)(1e3) == duration(1e3))
+}
+
+/// How a number is told.
+pub(crate) type Show = fn(f64) -> String;
+
+/// What tables call the number of that key, and how they tell it; `None` if there is no such key.
+pub(crate) fn told_as(key: &str) -> Option<(String, Show)> {
+    let metric = metrics().into_iter().find(|metric| metric.key == key)?;
+    let name = match metric.name.strip_prefix(' ') {
+        // A part is told with its whole.
+        Some(part) => format!("{}: {}", key.split('.').next().unwrap_or(key).replace('_', " "), part.trim()),
+        None => metric.name.clone(),
+    };
+    Some((name, metric.show))
 }
 
 fn of_all() -> Vec<Metric> {

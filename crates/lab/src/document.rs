@@ -1,12 +1,102 @@
 //! TOML of a paper's folder, read by a walk of our own: every error names file, line and key.
 
-use super::PaperError;
-use ssd::config::{ConfigError, KeyAt, Origin, Problem};
+use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, shown, shown_up_to};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
-use workload::whole;
+use workload::{WorkloadError, whole};
+
+/// Most characters of what was found in a paper's file.
+const FINDING_MAX: usize = 1000;
+
+/// Why a paper cannot be read or run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PaperError {
+    /// A file that cannot be used.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// What the system says.
+        message: String,
+    },
+    /// A key of a paper's file is wrong.
+    Wrong {
+        /// File and line.
+        place: String,
+        /// Path of the key.
+        key: String,
+        /// What was found.
+        found: String,
+        /// What is allowed.
+        allowed: String,
+        /// What was probably meant.
+        near: Option<String>,
+    },
+    /// A drive's configuration is wrong.
+    Config(ConfigErrors),
+    /// A workload's settings are wrong, or its trace is damaged.
+    Workload {
+        /// Name of the workload.
+        name: String,
+        /// What is wrong.
+        error: WorkloadError,
+    },
+    /// A workload is needed that cannot be had.
+    Missing {
+        /// Its name.
+        name: String,
+    },
+    /// A run failed.
+    Run {
+        /// Which one.
+        name: String,
+        /// Why.
+        message: String,
+    },
+}
+
+impl PaperError {
+    /// A file that cannot be used.
+    pub(crate) fn file(path: &Path, action: &'static str, error: impl fmt::Display) -> Self {
+        PaperError::File { path: path.to_owned(), action, message: error.to_string() }
+    }
+
+    /// Whether the work failed, not what was asked for.
+    pub fn is_work(&self) -> bool {
+        match self {
+            PaperError::Run { .. } => true,
+            PaperError::File { action, .. } => *action == "write",
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for PaperError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PaperError::File { path, action, message } => {
+                write!(f, "{}: cannot {action}: {message}", path.display())
+            }
+            PaperError::Wrong { place, key, found, allowed, near } => {
+                let (key, found) = (shown(key), shown_up_to(found, FINDING_MAX));
+                write!(f, "{place}: {key}\n    found:   {found}\n    allowed: {allowed}")?;
+                near.as_ref().map_or(Ok(()), |near| write!(f, "\n    did you mean {near:?}?"))
+            }
+            PaperError::Config(errors) => write!(f, "{errors}"),
+            PaperError::Workload { name, error } => write!(f, "workload {name}: {error}"),
+            PaperError::Missing { name } => {
+                write!(f, "workload {name} is needed to age drives, but its trace is missing")
+            }
+            PaperError::Run { name, message } => write!(f, "{name}: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for PaperError {}
 
 /// A file, read.
 pub(crate) struct File {
