@@ -1,9 +1,9 @@
 //! Time travel before a measurement: the cells are worn, left alone or read, in the steps that `[run] age` lists.
 
-use crate::error::Failure;
-use crate::phase::Phase;
+use crate::base::error::Failure;
+use crate::base::phase::Phase;
+use crate::base::stop::Stop;
 use crate::progress::Progress;
-use crate::stop::Stop;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::age::{GRAMMAR, Part};

@@ -1,6 +1,6 @@
 //! The blocks of a drive one by one, as a table.
 
-use crate::columns::{Column, Table, Values};
+use crate::base::columns::{Column, Table, Values};
 use serde::{Deserialize, Serialize};
 use ssd::{BlockRow, Drive};
 

@@ -1,7 +1,7 @@
 //! What is kept of requests, whichever loop they come from.
 
-use crate::columns::Table;
-use crate::error::Failure;
+use crate::base::columns::Table;
+use crate::base::error::Failure;
 use crate::fio_tally::{DIGITS_OF_RUN, FioTally};
 use crate::meter::{Meter, Served};
 use crate::request_log::{Origin, RequestLog};

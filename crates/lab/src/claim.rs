@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::files::{FolderLock, note, owned, replaceable};
+use crate::base::files::{FolderLock, note, owned, replaceable};
 use crate::job::JobError;
 
 /// How the user says that earlier results may be replaced, as a message names it.

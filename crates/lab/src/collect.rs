@@ -1,7 +1,8 @@
 //! From counters and measurements to a result.
 
+use crate::base::by::{Axis, By};
+use crate::base::process::peak_rss_bytes;
 use crate::block_age::AgeWork;
-use crate::by::{Axis, By};
 use crate::caution::Caution;
 use crate::facts::Facts;
 use crate::judge;
@@ -12,7 +13,6 @@ use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};
 use crate::policies::ExternalPolicy;
 use crate::problems;
-use crate::process::peak_rss_bytes;
 use crate::regimes;
 use crate::remarks;
 use crate::result::{

@@ -1,7 +1,7 @@
 //! Everything that the drive counted, as it is told people.
 
+use crate::base::number::count;
 use crate::cells::cells;
-use crate::number::count;
 use crate::result::RunResult;
 use crate::table::grid;
 use ssd::Stats;

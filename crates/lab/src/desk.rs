@@ -1,18 +1,18 @@
 //! Where a loop hands requests to a drive and what completes comes back, whichever loop it is.
 
+use crate::base::columns::Table;
+use crate::base::error::Failure;
+use crate::base::phase::Phase;
+use crate::base::stop::Stop;
 use crate::books::{Books, PROGRESS_EVERY};
-use crate::columns::Table;
-use crate::error::Failure;
 use crate::fio_tally::FioJob;
 use crate::members::Members;
 use crate::meter::{Meter, Served};
-use crate::phase::Phase;
 use crate::progress::{Progress, SoFar};
 use crate::result::MemberResult;
 use crate::series::{Series, TimeSeries};
 use crate::spec::RunSpec;
 use crate::stalls::{StallWatch, Stalls};
-use crate::stop::Stop;
 use crate::tail::TailTold;
 use crate::versions::{Observer, Versions};
 use ssd::{Command, Completion, Drive, DriveConfig, Executor, Lba, SimTime, Status};

@@ -8,8 +8,8 @@
 //! Nothing here allocates or grows with the number of requests: what finds all queues full is held, and no job sends
 //! more than its depth.
 
+use crate::base::error::Failure;
 use crate::desk::{Counted, Desk, LentDesk, MARK_BITS, PATIENCE, mark_of};
-use crate::error::Failure;
 use crate::jobs::Jobs;
 use crate::meter::Meter;
 use crate::progress::Progress;

@@ -5,9 +5,9 @@
 //! run one after the other. Drives in a stripe get their pieces of each request, which completes with the last of them;
 //! what they were before the first is what each would be on which its pieces alone had been.
 
+use crate::base::error::Failure;
 use crate::block_table::BlockTable;
 use crate::driven::{AtPost, DrivenSession, Together};
-use crate::error::Failure;
 use crate::experiment::{Before, Measured, RunError, begin, run_metered};
 use crate::meter::{KINDS, Meter, histogram, ratio};
 use crate::progress::Progress;

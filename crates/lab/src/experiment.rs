@@ -1,10 +1,12 @@
 //! One experiment: a drive, a workload, a measurement.
 
 use crate::age::{self, AgeSteps};
+use crate::base::error::Failure;
+use crate::base::process::thread_cpu_time;
+use crate::base::stop::Stop;
 use crate::cache::CacheKey;
 use crate::desk::Counted;
 use crate::driven::DrivenSession;
-use crate::error::Failure;
 use crate::facts::{Cost, Facts};
 use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
@@ -13,12 +15,10 @@ use crate::policies::known_by;
 use crate::precondition::{
     Overwrite, Own, Past, Preconditioned, Preconditioning, Recipe, Spare, precondition_until,
 };
-use crate::process::thread_cpu_time;
 use crate::progress::Progress;
 use crate::result::{JobResult, RunResult};
 use crate::sizing::bytes;
 use crate::spec::{LoopMode, RunSpec};
-use crate::stop::Stop;
 use ssd::reconfigure::differing;
 use ssd::{Drive, DriveConfig, Executor, ExternalPolicies, Foresight};
 use std::fmt;
@@ -115,7 +115,7 @@ fn identity(config: &str, past: Option<&str>, spec: &RunSpec) -> String {
     let RunSpec { preconditioning, age, .. } = spec;
     format!(
         "sources {}\n{preconditioning:?}\n{:?}\n{}\n{config}{}",
-        crate::SOURCES,
+        crate::base::sources::SOURCES,
         age.texts(),
         past.unwrap_or("no workload"),
         known_by(&spec.policies).join("\n"),

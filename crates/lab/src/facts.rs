@@ -1,6 +1,6 @@
 //! What is known of a run when it is over, before it becomes a result.
 
-use crate::error::Failure;
+use crate::base::error::Failure;
 use crate::meter::{Meter, Served};
 use crate::precondition::Preconditioned;
 use crate::series::TimeSeries;

@@ -3,9 +3,9 @@
 //! Data is found by [`Chip::raw_read`](ssd::nand::Chip::raw_read) alone: pages answer data, zeros or noise, or are
 //! erased. What the firmware knows, and what a run has written down, only says what that data was.
 
-use crate::error::ReportError;
-use crate::rows::{Cell, Column, Rows};
-use crate::stop::Stop;
+use crate::base::error::ReportError;
+use crate::base::rows::{Cell, Column, Rows};
+use crate::base::stop::Stop;
 use crate::versions::Kept;
 use serde::Serialize;
 use ssd::ftl::sanitize;

@@ -1,8 +1,8 @@
 //! Reading a workload once before it is run, for a drive whose policies look ahead (`oracle` of `ftl.stream` and of
 //! `ftl.page_class`).
 
-use crate::error::Failure;
-use crate::phase::Phase;
+use crate::base::error::Failure;
+use crate::base::phase::Phase;
 use crate::progress::Progress;
 use crate::spec::RunSpec;
 use ssd::{Command, Drive, Foresight, Lba};

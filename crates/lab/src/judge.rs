@@ -1,10 +1,10 @@
 //! What bounds a run, judged from what came in, what went out, and how busy the drive's parts were: so that nobody
 //! takes the length of a queue for the speed of a drive.
 
+use crate::base::labels;
+use crate::base::number::{digits, duration, percent, si};
 use crate::facts::Facts;
-use crate::labels;
 use crate::meter::KINDS;
-use crate::number::{digits, duration, percent, si};
 use crate::result::{Busy, JobResult, RunResult, Utilisation};
 use crate::spec::LoopMode;
 use crate::verdict::{CLOSED, OVERLOADED, Verdict};

@@ -3,8 +3,8 @@
 //! Nothing here allocates or grows with the number of requests: in an open loop the requests that wait outside a full
 //! drive wait in the workload, which is not read on until there is room.
 
+use crate::base::error::Failure;
 use crate::desk::{Counted, Desk, LentDesk, mark_of};
-use crate::error::Failure;
 use crate::lookahead::Lookahead;
 use crate::progress::Progress;
 use crate::spec::{LoopMode, RunSpec};

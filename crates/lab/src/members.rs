@@ -1,6 +1,6 @@
 //! What is measured of each phase of a workload of phases, and of each of several workloads together.
 
-use crate::by::By;
+use crate::base::by::By;
 use crate::result::MemberResult;
 use crate::tally::Tally;
 use ssd::counters::Count;

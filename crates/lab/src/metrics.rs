@@ -1,8 +1,8 @@
 //! Numbers of results by name: what is compared of them, swept and required.
 
-use crate::by::{Axis, is_rare};
-use crate::labels;
-use crate::number::{digits, duration, percent, si};
+use crate::base::by::{Axis, is_rare};
+use crate::base::labels;
+use crate::base::number::{digits, duration, percent, si};
 use crate::result::{Distribution, RunResult};
 use ssd::Stats;
 use ssd::flash::op::Cause;

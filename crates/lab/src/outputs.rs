@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use workload::{STANDARD_INPUT, Spec};
 
-use crate::files::{Identity, resolve};
+use crate::base::files::{Identity, resolve};
 use crate::job::JobError;
 
 /// One file or folder.

@@ -1,6 +1,6 @@
 //! How far an experiment is, and what its series have told so far.
 
-use crate::phase::Phase;
+use crate::base::phase::Phase;
 use crate::series::{Series, TimeSeries};
 use crate::watch;
 use ssd::Drive;

@@ -7,7 +7,7 @@
 //! would make of blocks that scatter as these do. The windows are looked at in the same way (binary segmentation: Scott
 //! and Knott, "A cluster analysis method for grouping means in the analysis of variance", Biometrics 30, 1974).
 
-use crate::number::{digits, duration, si};
+use crate::base::number::{digits, duration, si};
 use crate::series::{SeriesValue, TimeSeries};
 use crate::verdict::Verdict;
 use crate::windows::Windows;

@@ -4,9 +4,9 @@
 //!
 //! To add one, write a function below and name it in [`ALL`].
 
+use crate::base::number::{bytes, count, digits, duration, of_things, percent, si};
 use crate::cliff::Cliff;
 use crate::facts::Facts;
-use crate::number::{bytes, count, digits, duration, of_things, percent, si};
 use crate::precondition::Past;
 use crate::result::RunResult;
 use crate::spec::LoopMode;

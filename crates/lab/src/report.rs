@@ -1,12 +1,12 @@
 //! Results for people: tables, plots, folders.
 
+use crate::base::columns::Table;
+use crate::base::error::ReportError;
+use crate::base::files::{FolderLock, write_set};
 use crate::block_table;
 use crate::claim::{Force, Set, check_folder};
-use crate::columns::Table;
 pub use crate::compare::{Comparison, NotCompared};
 use crate::drives::DrivesResult;
-use crate::error::ReportError;
-use crate::files::{FolderLock, write_set};
 use crate::fio_json;
 use crate::job::{JobError, files as read};
 pub use crate::metrics::metric_keys;

@@ -3,9 +3,9 @@
 //! Times count from the start of the workload. The times by part add up to `latency_ns`, which is
 //! `completion_ns - arrival_ns`. Where it is told whom requests waited for, columns with that follow.
 
-use crate::columns::Table;
-use crate::error::Failure;
-use crate::rows::{Cell, Column, KeptRows, Of, Rows};
+use crate::base::columns::Table;
+use crate::base::error::Failure;
+use crate::base::rows::{Cell, Column, KeptRows, Of, Rows};
 use ssd::{Completion, Holder, PARTS, Part, SimTime, Told};
 use std::path::Path;
 use std::sync::OnceLock;

@@ -3,8 +3,8 @@
 //! A session does what the run of the same requests would do, to the event, however they are cut: it never lets time
 //! pass while the next request would have been sent before. So requests stay in flight between calls.
 
+use crate::base::error::Failure;
 use crate::desk::{Desk, mark_of};
-use crate::error::Failure;
 use crate::experiment::{Before, Measured, RunError, begin};
 use crate::progress::Progress;
 use crate::result::RunResult;

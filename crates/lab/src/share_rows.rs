@@ -1,9 +1,9 @@
 //! Rows for the parts of a run's requests: its jobs, its phases, several workloads together.
 
+use crate::base::number::{bytes, count, digits, duration, si};
 use crate::cells::{cells, or_none};
 use crate::drives::DrivesResult;
 use crate::metrics::{POINTS, Point};
-use crate::number::{bytes, count, digits, duration, si};
 use crate::result::{Distribution, JobResult, RunResult, Share};
 
 /// A kind of requests: its name, and the latencies of a part's requests of that kind.

@@ -1,6 +1,6 @@
 //! A result in a line.
 
-use crate::number::{digits, duration, si};
+use crate::base::number::{digits, duration, si};
 use crate::regimes;
 use crate::result::RunResult;
 

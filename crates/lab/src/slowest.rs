@@ -1,8 +1,8 @@
 //! The tables of whom the slowest requests waited for ([`crate::tail`]).
 
+use crate::base::labels;
+use crate::base::number::{count, duration, percent};
 use crate::cells::cells;
-use crate::labels;
-use crate::number::{count, duration, percent};
 use crate::result::RunResult;
 use crate::table::grid;
 use crate::tail::{Example, Reason, Slowest, TailTold};

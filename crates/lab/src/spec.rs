@@ -1,10 +1,10 @@
 //! How a workload is run on a drive.
 
 use crate::age::AgeSteps;
+use crate::base::stop::Stop;
 use crate::cache::DriveCache;
 use crate::precondition::Preconditioning;
 use crate::settings::Settings;
-use crate::stop::Stop;
 use crate::timeline::TimelineSpec;
 use crate::versions::VersionsSpec;
 use ssd::{DriveConfig, Executor, ExternalPolicies};

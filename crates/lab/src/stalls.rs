@@ -1,6 +1,6 @@
 //! Stalls: times in which requests wait in the drive and nothing completes.
 
-use crate::by::Axis;
+use crate::base::by::Axis;
 use crate::meter::ratio;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

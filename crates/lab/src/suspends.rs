@@ -1,6 +1,6 @@
 //! How often work of dies was suspended for reads, and what became of their priorities.
 
-use crate::by::{Axis, By};
+use crate::base::by::{Axis, By};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::flash::FlashCounts;

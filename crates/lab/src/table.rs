@@ -1,12 +1,12 @@
 //! Results as text tables: aligned, with units, without colours.
 
-use crate::by::{Axis, By};
+use crate::base::by::{Axis, By};
+use crate::base::labels;
+use crate::base::number::{bytes, count, digits, duration, of_things, percent, si};
 use crate::cells::{NONE, cells, or_none};
 use crate::drives::DrivesResult;
-use crate::labels;
 use crate::lifetime::Lifetime;
 use crate::metrics::POINTS;
-use crate::number::{bytes, count, digits, duration, of_things, percent, si};
 use crate::result::{Busy, Distribution, JobResult, RunResult};
 use crate::separation::StreamWork;
 use crate::share_rows::{drive_rows, job_rows, member_rows};

@@ -1,6 +1,6 @@
 //! Where the time of requests went, kind by kind, as tables and pictures of a result tell it.
 
-use crate::by::By;
+use crate::base::by::By;
 use crate::result::{Distribution, RunResult};
 use crate::time_spent::{SlowestCount, Spent};
 use ssd::Part;

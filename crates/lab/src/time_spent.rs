@@ -1,6 +1,6 @@
 //! Where the time of requests went, of all of them and of the fastest and slowest.
 
-use crate::by::{Axis, By};
+use crate::base::by::{Axis, By};
 use crate::meter::{KINDS, Kind, Meter, Side, ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! A run that is under way in a few lines: what its series have told so far.
 
-use crate::number::{digits, duration, si};
+use crate::base::number::{digits, duration, si};
 use crate::series::{SeriesValue, TimeSeries};
 
 /// Letters for values from the least to the greatest.

@@ -3,11 +3,11 @@
 //! Whoever has runs to do starts processes and gives each an [`Order`] a line; a process answers when the order's file
 //! is written ([`serve`]).
 
+use crate::base::stop::Stop;
+use crate::base::threads::no_thread;
 use crate::death;
 use crate::reproduce::{Paper, PaperError, PieceOrder, Studies};
-use crate::stop::Stop;
 use crate::sweep::{self, Done, Worker};
-use crate::threads::no_thread;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Write};

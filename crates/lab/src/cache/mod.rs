@@ -9,12 +9,12 @@ mod file;
 mod own;
 mod packed;
 
-use crate::error::Failure;
-use crate::files::{FolderLock, Replacement, remove_left_behind};
-use crate::phase::Phase;
+use crate::base::error::Failure;
+use crate::base::files::{FolderLock, Replacement, remove_left_behind};
+use crate::base::phase::Phase;
+use crate::base::stop::Stop;
 use crate::precondition::{Preconditioned, Recipe};
 use crate::progress::Progress;
-use crate::stop::Stop;
 use file::Head;
 use own::Made;
 use ssd::{Drive, DriveConfig};

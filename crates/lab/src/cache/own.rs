@@ -4,7 +4,7 @@
 //! not be able to exchange what is in it, so that what was looked at is still there a moment later. In it links are
 //! not followed, and drives are regular files of the user's that nobody else may write to.
 
-use crate::process::effective_user;
+use crate::base::process::effective_user;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};

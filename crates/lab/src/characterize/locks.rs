@@ -1,8 +1,8 @@
 //! The design spaces of locks: which voltage for how long, and what holds for how many years (RealWear chapter 5).
 
 use super::sheet::{Sheet, line};
+use crate::base::threads::on_all_cores;
 use crate::table::grid;
-use crate::threads::on_all_cores;
 use ssd::nand::cell::lock::{
     BLOCK_LOCK_US, BLOCK_LOCK_VOLTAGES, BLOCK_LOCKED_V, BlockLock, FIVE_YEARS_HOURS, PAGE_LOCK_US,
     PAGE_LOCK_VOLTAGES, PageLock, Region, at_least, majority_lost,

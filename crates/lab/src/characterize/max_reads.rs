@@ -2,8 +2,8 @@
 
 use super::reads::{BlockOfWordlines, Law, Pattern, Spread, Victim, WORDLINES, reads_until};
 use super::sheet::{CYCLES, Cell, Sheet, line};
+use crate::base::threads::on_all_cores;
 use crate::plot::Line;
-use crate::threads::on_all_cores;
 use ssd::nand::cell::{CellModel, Group};
 
 /// Ages, in 1000 cycles.

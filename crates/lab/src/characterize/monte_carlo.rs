@@ -1,7 +1,7 @@
 //! Single cells: write a state, draw a threshold voltage, read every page type, count wrong bits. An independent
 //! check of the overlap integrals.
 
-use crate::threads::on_all_cores;
+use crate::base::threads::on_all_cores;
 use ssd::nand::cell::sector::{place_stream, uniform};
 use ssd::nand::cell::{CellModel, CellState, Distribution, MAX_STATES, References};
 use ssd::rng::Rng;

@@ -1,6 +1,6 @@
 //! Many blocks of many chips, cycled and measured.
 
-use crate::threads::on_all_cores;
+use crate::base::threads::on_all_cores;
 use ssd::nand::cell::{Block, CellModel, Damage, VirtualChips};
 
 /// Cycles between two measurements of a block's life, in 1000.

@@ -1,6 +1,6 @@
 //! What was measured: a table, which becomes CSV and Parquet, and the plots of it.
 
-use crate::columns::{Column, Table, Values};
+use crate::base::columns::{Column, Table, Values};
 use crate::plot::{Line, Lines, Plot};
 use std::ops::Deref;
 

@@ -3,10 +3,10 @@
 mod keys;
 mod rows;
 
+use crate::base::csv::Csv;
+use crate::base::number::digits;
 use crate::cells::NONE;
-use crate::csv::Csv;
 use crate::metrics::{Metric, ZERO_TELLS, metrics};
-use crate::number::digits;
 use crate::problem::{legend, letters, marked, names};
 use crate::result::RunResult;
 use crate::table::{grid, title};

@@ -9,7 +9,7 @@ use ssd::sections::RatedWorkload;
 use super::amounts::shown;
 use super::load::Pattern;
 use super::scale::Whole;
-use crate::number::digits;
+use crate::base::number::digits;
 
 /// Bytes that may be programmed, and why so many.
 #[derive(Clone, Debug, PartialEq, Serialize)]

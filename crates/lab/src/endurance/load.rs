@@ -4,7 +4,7 @@ use ssd::rng::Rng;
 use workload::{Prepared, Request, SECTOR_BYTES, Source, Spec};
 
 use super::recorded::Recorded;
-use crate::error::Failure;
+use crate::base::error::Failure;
 
 ssd::choice! {
     /// Writes that are drawn, over the whole drive.

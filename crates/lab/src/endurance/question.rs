@@ -15,10 +15,10 @@ use super::recorded::{Recorded, Totals};
 use super::scale::{Scaled, Whole, scaled};
 use super::steady::{Steady, steady};
 use super::what_if::{Other, others};
-use crate::error::Failure;
+use crate::base::error::Failure;
+use crate::base::stop::Stop;
+use crate::base::threads::on_all_cores;
 use crate::job::{JobError, can_saturate};
-use crate::stop::Stop;
-use crate::threads::on_all_cores;
 
 /// Drive writes a day over five years from which a rating is taken for a slip of the unit.
 const DWPD_MAX: f64 = 200.0;
@@ -235,7 +235,7 @@ impl Question<'_> {
             remarks.push(format!(
                 "writes a day follow from {} in {}{short}",
                 shown(totals.written),
-                crate::number::duration(totals.days * 86_400e9)
+                crate::base::number::duration(totals.days * 86_400e9)
             ));
         }
         Ok(Host { loads, told: spec.title(), writes, reads, remarks })
@@ -250,7 +250,7 @@ impl Question<'_> {
                 "it writes {}, {} of the drive: played over and over, in pieces of another order, until write \
                  amplification was steady",
                 shown(found.totals.written),
-                crate::number::percent(found.totals.written / capacity)
+                crate::base::number::percent(found.totals.written / capacity)
             ));
         }
         if found.totals.touched < 0.5 * capacity {
@@ -405,7 +405,7 @@ impl Question<'_> {
             if !steady.is_steady {
                 remarks.push(format!(
                     "write amplification of {what} was still moving by {} after {:.0} drive writes",
-                    crate::number::percent(steady.spread),
+                    crate::base::number::percent(steady.spread),
                     steady.drive_writes
                 ));
             }

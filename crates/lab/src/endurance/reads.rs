@@ -9,7 +9,7 @@ use ssd::config::Table;
 use ssd::ftl::read_reclaim;
 use ssd::nand::cell::CellModel;
 
-use crate::number::digits;
+use crate::base::number::digits;
 
 /// Share of what a block endures at which it is moved, where the drive's configuration says nothing: that of `block`.
 const SHARE: f64 = 0.95;

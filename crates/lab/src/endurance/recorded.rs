@@ -11,10 +11,10 @@ use ssd::rng::{Rng, mix};
 use ssd::signals::{Hints, OpCode};
 use workload::{Played, Prepared, Request, SECTOR_BYTES, Source, WorkloadError};
 
-use crate::error::Failure;
-use crate::phase::Phase;
+use crate::base::error::Failure;
+use crate::base::phase::Phase;
+use crate::base::stop::Stop;
 use crate::precondition::PIECES;
-use crate::stop::Stop;
 
 /// Requests that are kept at most.
 const KEPT_MAX: usize = 50_000_000;

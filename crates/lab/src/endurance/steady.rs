@@ -5,10 +5,10 @@ use ssd::{Command, Drive, DriveConfig, Executor, Lba};
 
 use super::load::Load;
 use super::recorded::counts;
-use crate::error::Failure;
-use crate::phase::Phase;
+use crate::base::error::Failure;
+use crate::base::phase::Phase;
+use crate::base::stop::Stop;
 use crate::precondition::{Turnover, Windows, fill, no_room};
-use crate::stop::Stop;
 
 /// Windows of a drive write.
 const WINDOWS: f64 = 4.0;

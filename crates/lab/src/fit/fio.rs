@@ -2,8 +2,8 @@
 
 use super::quantity::Dimension;
 use super::sheet::{Figure, Measure, Sheet};
+use crate::base::number::digits;
 use crate::job::JobError;
-use crate::number::digits;
 use serde_json::{Map, Value};
 use std::path::Path;
 

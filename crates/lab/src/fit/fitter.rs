@@ -4,9 +4,9 @@ use super::check::greedy;
 use super::model::{GIB, Model};
 use super::sheet::{Measure, Sheet};
 use super::trial::{Load, run};
+use crate::base::number::digits;
+use crate::base::stop::Stop;
 use crate::job::JobError;
-use crate::number::digits;
-use crate::stop::Stop;
 
 /// A number is fitted when what it fixes is this near.
 pub const NEAR: f64 = 0.003;

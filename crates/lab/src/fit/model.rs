@@ -1,7 +1,7 @@
 //! A drive as it is being fitted: its numbers, and the configurations that they make, whole and small.
 
 use super::check::binary;
-use crate::number::digits;
+use crate::base::number::digits;
 
 /// GiB in bytes.
 pub const GIB: f64 = 1_073_741_824.0;

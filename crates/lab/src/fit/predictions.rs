@@ -4,10 +4,10 @@ use super::fitter::{Because, CONTRADICTS, Fitter};
 use super::quantity::Dimension;
 use super::sheet::Measure;
 use super::trial::{Load, iops, mb_s, mean_us, percentile, run};
+use crate::base::number::digits;
+use crate::base::threads::on_all_cores;
 use crate::job::JobError;
-use crate::number::digits;
 use crate::result::RunResult;
-use crate::threads::on_all_cores;
 
 /// A figure beside what the fitted drive does.
 #[derive(Clone, Debug, PartialEq)]

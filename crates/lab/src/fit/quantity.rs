@@ -1,7 +1,7 @@
 //! Figures as data sheets write them: a number and its unit, `1455 MB/s`, `94.3 kIOPS`, `65 us`, `1 DWPD`.
 
+use crate::base::number::digits;
 use crate::endurance::amounts;
-use crate::number::digits;
 
 /// What a figure is a measure of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

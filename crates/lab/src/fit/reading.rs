@@ -3,7 +3,7 @@
 use super::quantity::Dimension;
 use super::sheet::{Beside, Figure, Measure, Sheet, Smart};
 use super::{check, fio};
-use crate::document::{File, PaperError, Walk};
+use crate::base::document::{File, PaperError, Walk};
 use crate::endurance::DAYS;
 use crate::job::JobError;
 use std::collections::BTreeMap;

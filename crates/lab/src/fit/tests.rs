@@ -5,7 +5,7 @@ use super::model::{GIB, Model};
 use super::sheet::{Figure, Measure, Sheet};
 use super::steps::{Fit, fit};
 use super::trial::{Load, iops, mb_s, mean_us, run};
-use crate::stop::Stop;
+use crate::base::stop::Stop;
 use ssd::rng::Rng;
 use std::path::Path;
 

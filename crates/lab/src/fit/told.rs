@@ -3,9 +3,9 @@
 use super::fitter::{Because, Found};
 use super::predictions::Row;
 use super::steps::Fit;
+use crate::base::number::digits;
+use crate::base::number::percent;
 use crate::compare::wrapped;
-use crate::number::digits;
-use crate::number::percent;
 use crate::table::aligned;
 use serde_json::{Value, json};
 use ssd::config::presets::FITTED;

@@ -1,11 +1,11 @@
 //! What a drive does under the loads that data sheets speak of: runs of the small drive that stands for it.
 
 use super::model::{Model, Set};
+use crate::base::stop::Stop;
 use crate::experiment::Experiment;
 use crate::job::{Job, JobError};
 use crate::result::{Distribution, RunResult};
 use crate::spec::RunSpec;
-use crate::stop::Stop;
 use std::io::Write;
 use std::path::Path;
 use workload::Spec;

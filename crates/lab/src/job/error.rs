@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use crate::error::ReportError;
+use crate::base::error::ReportError;
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, shown};
 use ssd::drive_config::Resolved;
 use workload::WorkloadError;

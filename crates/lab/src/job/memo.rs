@@ -51,7 +51,7 @@ impl Chosen {
 
     /// A hash that has taken the program's sources and this text, to go on with: most of a run's name.
     pub(crate) fn hashed(&self) -> Sha256 {
-        let begin = || taking(Sha256::new_with_prefix(crate::SOURCES), self.text());
+        let begin = || taking(Sha256::new_with_prefix(crate::base::sources::SOURCES), self.text());
         self.hashed.get_or_init(begin).clone()
     }
 }

@@ -1,6 +1,6 @@
 //! Bars of shares that lie beside each other, as pictures within a page.
 
-use crate::number::percent;
+use crate::base::number::percent;
 use maud::{Markup, html};
 
 /// How many colours the page's style has: `--c0`, `--c1` and so on, for light and for dark paper.

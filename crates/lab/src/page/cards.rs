@@ -1,6 +1,6 @@
 //! What was measured, on two cards: the drive, and what it had to do.
 
-use crate::number::{bytes, count, digits, duration, percent, si};
+use crate::base::number::{bytes, count, digits, duration, percent, si};
 use crate::result::RunResult;
 use crate::table;
 use maud::{Markup, html};

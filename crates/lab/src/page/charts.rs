@@ -2,8 +2,8 @@
 
 use super::room::{Room, number};
 use super::{Run, maps};
-use crate::columns::Table;
-use crate::labels;
+use crate::base::columns::Table;
+use crate::base::labels;
 use crate::regimes::Change;
 use serde_json::{Value, json};
 use ssd::Reading;
@@ -322,7 +322,7 @@ fn kept_together(columns: &[&[Option<f64>]], most: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::{Column, Values};
+    use crate::base::columns::{Column, Values};
 
     /// Each window has enough to say something, and together they are everything.
     #[test]

@@ -1,7 +1,7 @@
 //! What papers claim and what was measured, as `wordline reproduce` has written it.
 
-use crate::document::{File, PaperError, Walk};
-use crate::number::digits;
+use crate::base::document::{File, PaperError, Walk};
+use crate::base::number::digits;
 use std::path::Path;
 
 /// A claim with what was measured.

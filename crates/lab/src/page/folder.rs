@@ -3,10 +3,10 @@
 use super::claims::ClaimsOf;
 use super::sweep::{NoSweep, Swept};
 use super::{Run, page, page_of_sweep};
+use crate::base::columns::Table;
+use crate::base::document::PaperError;
+use crate::base::error::ReportError;
 use crate::block_table;
-use crate::columns::Table;
-use crate::document::PaperError;
-use crate::error::ReportError;
 use crate::result::{FILE_NAME, RunResult};
 use crate::series::NAMES_OF_TABLES;
 use std::fmt;

@@ -2,7 +2,7 @@
 
 use super::Run;
 use super::room::Room;
-use crate::columns::{Table, Values};
+use crate::base::columns::{Table, Values};
 use serde_json::{Value, json};
 use std::ops::Range;
 
@@ -254,7 +254,7 @@ fn states(table: &Table) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::Column;
+    use crate::base::columns::Column;
 
     fn dies(intervals: u64, dies: u64, busy: impl Fn(u64, u64) -> u64) -> Table {
         let rows = || (0..intervals).flat_map(|interval| (0..dies).map(move |die| (interval, die)));

@@ -17,7 +17,7 @@ mod summary;
 mod sweep;
 mod tables;
 
-use crate::columns::Table;
+use crate::base::columns::Table;
 use crate::compare::Comparison;
 use crate::result::RunResult;
 use claims::ClaimsOf;

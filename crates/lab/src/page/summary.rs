@@ -3,9 +3,9 @@
 use super::light::{self, Light, WITH_PROBLEMS, WITH_REMARKS, problems_of, prose, sentence, to_do};
 use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use super::{cards, light::advice};
+use crate::base::labels;
+use crate::base::number::{digits, duration, si};
 use crate::cells::NONE;
-use crate::labels;
-use crate::number::{digits, duration, si};
 use crate::problem::MARKS;
 use crate::result::{Distribution, Latencies, RunResult};
 use crate::share_rows::{job_rows, member_rows};
@@ -75,7 +75,7 @@ pub(super) fn answer(result: &RunResult) -> String {
     let is_overloaded = result.verdict.is_overloaded();
     let mut parts = Vec::new();
     if !result.takes_time() {
-        let served = crate::number::count(result.requests_served);
+        let served = crate::base::number::count(result.requests_served);
         parts.push(format!("{served} requests were counted, without simulating time"));
     } else if let Some(iops) = result.iops.all {
         let bandwidth = result.bandwidth_mb_s.all.filter(|rate| *rate > 0.0);

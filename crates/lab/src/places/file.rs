@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::path::Path;
 
 use super::kind::Kind;
+use crate::base::files::{FileLock, Replacement};
 use crate::claim::Force;
-use crate::files::{FileLock, Replacement};
 use crate::job::JobError;
 
 /// Can a file of that kind be written there when the work is done, and is nothing lost by it? It is this command's as

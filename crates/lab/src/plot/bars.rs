@@ -5,8 +5,8 @@ use super::font::text_width;
 use super::frame::{DROP, Frame, Key, KeyKind, Mark, Scale};
 use super::picture::{Anchor, Picture, cut_to};
 use super::{FILLED, Plot, colour};
-use crate::csv::Csv;
-use crate::number::digits;
+use crate::base::csv::Csv;
+use crate::base::number::digits;
 
 const ROW: f64 = 30.0;
 /// Of many.

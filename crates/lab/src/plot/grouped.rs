@@ -4,7 +4,7 @@ use super::axis::Numbers;
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::Picture;
 use super::{FILLED, HEIGHT, colour};
-use crate::number::digits;
+use crate::base::number::digits;
 
 /// Seen on bars of all colours, and beside them.
 const INTERVAL: &str = "#1a1a1a";

@@ -4,7 +4,7 @@ use super::axis::Times;
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::{Picture, Stroke};
 use super::{HEIGHT, Plot, colour, shows};
-use crate::csv::Csv;
+use crate::base::csv::Csv;
 use crate::result::{Distribution, RunResult};
 use crate::table::title;
 use crate::time_of_kinds::OfKind;

@@ -4,7 +4,7 @@ use super::axis::Numbers;
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::{Picture, Stroke};
 use super::{HEIGHT, Plot, colour, shows};
-use crate::csv::Csv;
+use crate::base::csv::Csv;
 
 /// A curve with its name and its points.
 pub(crate) struct Line {

@@ -17,10 +17,10 @@ mod versions;
 mod victims;
 mod workload;
 
-use crate::by::Axis;
-use crate::csv::Csv;
-use crate::labels;
-use crate::number::{digits, duration};
+use crate::base::by::Axis;
+use crate::base::csv::Csv;
+use crate::base::labels;
+use crate::base::number::{digits, duration};
 use crate::result::{Distribution, RunResult};
 use crate::table::title;
 use crate::time_spent::Spent;

@@ -4,8 +4,8 @@ use super::axis::Numbers;
 use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::Picture;
 use super::{FILLED, HEIGHT, Plot, colour};
-use crate::csv::Csv;
-use crate::number::{digits, percent};
+use crate::base::csv::Csv;
+use crate::base::number::{digits, percent};
 use crate::result::RunResult;
 use crate::table::title;
 

@@ -1,8 +1,8 @@
 //! How full blocks are when cleaning begins to empty them: a curve for each result.
 
 use super::{Across, Line, Lines, Plot};
-use crate::csv::Csv;
-use crate::number::digits;
+use crate::base::csv::Csv;
+use crate::base::number::digits;
 use crate::result::RunResult;
 use crate::table::title;
 

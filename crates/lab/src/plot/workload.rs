@@ -3,7 +3,7 @@
 use super::Plot;
 use super::axis::Times;
 use super::lines::{Across, Line, Lines};
-use crate::number::bytes;
+use crate::base::number::bytes;
 use workload::PAGE_BYTES;
 use workload::analysis::{Analysis, Bin, MissRatio, Popularity};
 

@@ -9,12 +9,12 @@ mod overwriting;
 mod own;
 mod turnover;
 
-pub use crate::error::PreconditionError;
+pub use crate::base::error::PreconditionError;
 
-use crate::error::Failure;
-use crate::phase::Phase;
+use crate::base::error::Failure;
+use crate::base::phase::Phase;
+use crate::base::stop::Stop;
 use crate::progress::Progress;
-use crate::stop::Stop;
 pub(crate) use claims::Recipe;
 use overwriting::Overwriting;
 pub(crate) use overwriting::Past as Windows;
@@ -243,7 +243,7 @@ impl Preconditioned {
             _ if !self.turned_over => "not turned over".to_owned(),
             (Some(true), _) => "steady".to_owned(),
             (Some(false), Some(moved)) => {
-                format!("still moving by {}", crate::number::percent(moved / 100.0))
+                format!("still moving by {}", crate::base::number::percent(moved / 100.0))
             }
             (Some(false), None) => "still moving".to_owned(),
             (None, _) => "overwritten".to_owned(),
@@ -289,7 +289,7 @@ pub(crate) fn precondition_until(
     (stop, progress): (&Stop, &mut dyn FnMut(Progress)),
 ) -> Result<Preconditioned, Failure> {
     wanted.check().map_err(Failure::Preconditioning)?;
-    let cpu = crate::process::thread_cpu_time();
+    let cpu = crate::base::process::thread_cpu_time();
     let filled = units_filled(drive, wanted.fill_percent);
     let mut done = Preconditioned { pace: pace_name(wanted.pace).to_owned(), ..Preconditioned::default() };
     let mut work = Work { drive, stop, progress };
@@ -319,7 +319,7 @@ pub(crate) fn precondition_until(
     }
     done.say();
     set_erase_counts(drive, seed, wanted.erase_counts);
-    done.cpu_seconds = crate::process::thread_cpu_time().saturating_sub(cpu).as_secs_f64();
+    done.cpu_seconds = crate::base::process::thread_cpu_time().saturating_sub(cpu).as_secs_f64();
     Ok(done)
 }
 

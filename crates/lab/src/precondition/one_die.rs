@@ -12,8 +12,8 @@
 //! What differs from the long way: no block has been erased yet.
 
 use super::{Overwrite, Preconditioning, SteadyWay, Work, precondition_until};
-use crate::error::Failure;
-use crate::phase::Phase;
+use crate::base::error::Failure;
+use crate::base::phase::Phase;
 use crate::progress::Progress;
 use ssd::ftl::{read_reclaim, stream};
 use ssd::rng::Rng;

@@ -2,8 +2,8 @@
 
 use super::turnover::Turnover;
 use super::{Overwrite, Preconditioned, Preconditioning, Work};
-use crate::error::Failure;
-use crate::phase::Phase;
+use crate::base::error::Failure;
+use crate::base::phase::Phase;
 use ssd::rng::Rng;
 use ssd::{Drive, Lba, Pace};
 

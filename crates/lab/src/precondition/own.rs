@@ -8,8 +8,8 @@
 use super::overwriting::Past;
 use super::turnover::Turnover;
 use super::{Preconditioned, Preconditioning, Work};
-use crate::error::Failure;
-use crate::phase::Phase;
+use crate::base::error::Failure;
+use crate::base::phase::Phase;
 use ssd::rng::Rng;
 use ssd::signals::Hints;
 use ssd::units::SECTOR_BYTES;

@@ -9,7 +9,7 @@ pub use crate::problem::Problem;
 use crate::problem::{MARKS, names};
 pub use require::{Requirements, WrongRequirement};
 
-use crate::number::count;
+use crate::base::number::count;
 use crate::regimes;
 use crate::result::RunResult;
 

@@ -1,8 +1,8 @@
 //! What a user requires of results, so that a script notices when it is not so.
 
 use super::unsteady;
+use crate::base::number::{digits, duration};
 use crate::metrics::{is_time, metric_keys, scalars};
-use crate::number::{digits, duration};
 use crate::regimes;
 use crate::result::RunResult;
 use ssd::config;

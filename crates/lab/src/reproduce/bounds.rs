@@ -1,8 +1,8 @@
 //! What every policy must copy because of reads, for the runs of a study.
 
 use super::ready::{Again, Ready};
+use crate::base::number::digits;
 use crate::bound::{self, Future, Ground, Shape};
-use crate::number::digits;
 use crate::run_config::RunConfig;
 use ssd::DriveConfig;
 use std::collections::BTreeMap;

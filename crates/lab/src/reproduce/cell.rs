@@ -9,16 +9,16 @@ use super::skew::Skew;
 use super::study::Study;
 use super::{Options, PaperError};
 use crate::age::AgeSteps;
-use crate::error::Failure;
+use crate::base::error::Failure;
+use crate::base::files::{Replacement, stage_drive};
+use crate::base::stop::Stop;
 use crate::experiment::{RunError, prepare, run};
-use crate::files::{Replacement, stage_drive};
 use crate::foresee::foresee;
 use crate::precondition::Preconditioning;
 use crate::problem::names;
 use crate::result::RunResult;
 use crate::run_config::RunConfig;
 use crate::spec::{LoopMode, RunSpec};
-use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
 use ssd::drive_config::Resolved;
 use ssd::ftl::stream;
@@ -524,5 +524,6 @@ fn make_folder(path: &Path) -> Result<(), PaperError> {
 /// Writes a file of a folder that is made for it, as a whole or not at all.
 fn write(path: &Path, content: &[u8]) -> Result<(), PaperError> {
     make_folder(path)?;
-    crate::files::replace_plain(path, content).map_err(|error| PaperError::file(path, "write", error.message))
+    crate::base::files::replace_plain(path, content)
+        .map_err(|error| PaperError::file(path, "write", error.message))
 }

@@ -3,7 +3,7 @@
 use super::laboratory::Found;
 use super::stored::Stored;
 use super::{Outcome, Paper, PaperError};
-use crate::document::File;
+use crate::base::document::File;
 
 /// Something that is not as expected.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::PaperError;
 use super::metrics;
-use crate::document::{File, Walk};
+use crate::base::document::{File, Walk};
 use std::path::Path;
 
 /// How two techniques are compared, or that they are not.

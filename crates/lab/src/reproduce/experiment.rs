@@ -6,7 +6,7 @@ use super::loops::unrolled;
 use super::skew::Skew;
 use super::study::{Names, Study, study};
 use crate::age::AgeSteps;
-use crate::document::{File, Walk};
+use crate::base::document::{File, Walk};
 use crate::run_config::RunConfig;
 use ssd::config::Layer;
 use ssd::drive_config::{Resolved, resolve, resolve_table};

@@ -5,7 +5,7 @@ use super::experiment::{Figure, FigureKind};
 use super::metrics;
 use super::study::Study;
 use super::{Cell, Experiment, Outcome};
-use crate::csv::Csv;
+use crate::base::csv::Csv;
 use crate::plot::axis::Times;
 use crate::plot::font::text_width;
 use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};

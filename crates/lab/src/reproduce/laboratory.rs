@@ -2,8 +2,8 @@
 //! `wordline lab check` and `wordline lab fleet` print, and claims name its lines.
 
 use super::PaperError;
+use crate::base::document::Walk;
 use crate::characterize::{check, fleet};
-use crate::document::Walk;
 use ssd::config::presets;
 use std::collections::BTreeMap;
 

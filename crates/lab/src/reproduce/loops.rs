@@ -6,7 +6,7 @@
 //! can be named by several.
 
 use super::PaperError;
-use crate::document::File;
+use crate::base::document::File;
 use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};

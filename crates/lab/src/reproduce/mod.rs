@@ -29,7 +29,7 @@ mod studies;
 mod study;
 mod verdict;
 
-pub use crate::document::PaperError;
+pub use crate::base::document::PaperError;
 pub use cell::{Cell, Place};
 pub use check::Drift;
 pub use claims::{As, Basis, Claim, Constant, Line, Measure, Rule, Take};
@@ -43,7 +43,7 @@ pub use studies::{Open, Piece, PieceOrder, Step, Studies};
 pub use study::{Seeds, Study};
 pub use verdict::{FACTOR, Finding, Measured, Verdict, judge};
 
-use crate::stop::Stop;
+use crate::base::stop::Stop;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -231,7 +231,7 @@ fn on_threads<T: Send>(
     if count > 0 {
         progress(Progress { what, done: before, total });
     }
-    crate::threads::on_threads(threads, count, |number| {
+    crate::base::threads::on_threads(threads, count, |number| {
         let result = work(number);
         // Held while it is told, so that what is told only grows.
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);

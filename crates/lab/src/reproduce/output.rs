@@ -3,7 +3,7 @@
 use super::beside;
 use super::verdict::{Finding, Measured};
 use super::{Basis, Cell, Outcome, Verdict};
-use crate::number::digits;
+use crate::base::number::digits;
 use crate::problem::{legend, letters, marked};
 use crate::problems::tally_names;
 use crate::table::grid;

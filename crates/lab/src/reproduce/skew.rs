@@ -1,7 +1,7 @@
 //! How near a placement by page types comes to the best that there is: `achieved`.
 
 use super::PaperError;
-use crate::document::Walk;
+use crate::base::document::Walk;
 use ssd::DriveConfig;
 use workload::synthetic::zipf::{harmonic, solve};
 

@@ -4,7 +4,7 @@ use super::cell::Place;
 use super::laboratory::Found;
 use super::verdict::{self, Finding, Measured, Runs};
 use super::{Paper, PaperError, lines, output};
-use crate::document::{File, Walk};
+use crate::base::document::{File, Walk};
 use std::collections::BTreeMap;
 
 /// What a file of results holds beside its claims.

@@ -8,7 +8,7 @@ use super::verdict::Finding;
 use super::{
     Options, Outcome, Paper, PaperError, Progress, beside, experiment, lines, maxima, on_threads, seeds,
 };
-use crate::stop::Stop;
+use crate::base::stop::Stop;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};

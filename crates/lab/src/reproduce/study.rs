@@ -1,7 +1,7 @@
 //! A grid of runs: `[[study]]` of `experiment.toml`.
 
 use super::PaperError;
-use crate::document::Walk;
+use crate::base::document::Walk;
 use std::path::{Path, PathBuf};
 
 /// Requests served before the measurement, without time, that belong to the aged drive.

@@ -4,7 +4,7 @@ use super::cell::{Cell, Place};
 use super::claims::{As, Claim, Measure, Rule, Take};
 use super::experiment::Experiment;
 use super::study::Study;
-use crate::number::digits;
+use crate::base::number::digits;
 use std::collections::BTreeMap;
 
 /// A number is met if it, or the share that a reduction leaves, is within this factor of the claimed one.

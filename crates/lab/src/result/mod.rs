@@ -12,11 +12,11 @@ pub use work::{
     Victims,
 };
 
+use crate::base::by::By;
+use crate::base::columns::Table;
+use crate::base::error::ReportError;
 use crate::block_table::BlockTable;
-use crate::by::By;
 use crate::caution::Caution;
-use crate::columns::Table;
-use crate::error::ReportError;
 use crate::fio_tally::FioJob;
 use crate::lifetime::Lifetime;
 use crate::modes::{HostWork, WearingWeight};

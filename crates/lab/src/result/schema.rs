@@ -1,7 +1,7 @@
 //! What `result.json` is, for programs: a JSON Schema, made from the types and from what counters say of themselves.
 
 use super::RunResult;
-use crate::by::{Axis, By};
+use crate::base::by::{Axis, By};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};

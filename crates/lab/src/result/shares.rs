@@ -1,7 +1,7 @@
 //! What parts of a run's requests got: its jobs, its phases, several workloads together.
 
 use super::{Distribution, Rates, schema};
-use crate::by::By;
+use crate::base::by::By;
 use crate::fio_tally::FioJob;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! What the drive did in a run, and how large it is.
 
 use super::Distribution;
+use crate::base::by::By;
 use crate::block_age::AgeWork;
-use crate::by::By;
 use crate::migration::MigrationWork;
 use crate::modes::ProgramModeWork;
 use crate::page_class::{HeatWork, PageClassWork};

@@ -1,8 +1,8 @@
 //! Time series as tables: one of the run, one of its dies, one of its channels.
 
 use super::{KINDS, OTHERS, Series, looks_in};
-use crate::columns::{Column, Table, Values};
-use crate::labels;
+use crate::base::columns::{Column, Table, Values};
+use crate::base::labels;
 use crate::steps::{STEPS, quantile};
 use serde::{Deserialize, Serialize};
 use ssd::counters::Counter;

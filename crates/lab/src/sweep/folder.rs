@@ -1,9 +1,9 @@
 //! The folder of a sweep: its file, a file for each run that is done, and what is told of all of them.
 
 use super::{Order, Outcome, Run, SweepPlan, SweepTold};
+use crate::base::error::ReportError;
+use crate::base::files::{is_hidden_work, note, owned, remove_left_behind, replace_plain, write_set};
 use crate::claim::{Force, Set, check_folder};
-use crate::error::ReportError;
-use crate::files::{is_hidden_work, note, owned, remove_left_behind, replace_plain, write_set};
 use crate::job::JobError;
 use std::collections::BTreeSet;
 use std::fs;

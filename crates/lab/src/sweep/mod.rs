@@ -13,7 +13,7 @@ mod sample;
 mod tables;
 mod told;
 
-pub use crate::interval;
+pub use crate::base::interval;
 pub use error::SweepError;
 pub use folder::{Folder, Standing};
 pub use outcome::{Done, Order, Outcome, Worker};

@@ -1,16 +1,16 @@
 //! One run of a sweep, done: carried out from its configuration, and kept in a file of its own.
 
 use super::recipe::id;
+use crate::base::error::{Failure, ReportError};
+use crate::base::files::replace_plain;
+use crate::base::stop::Stop;
 use crate::cache::DriveCache;
-use crate::error::{Failure, ReportError};
 use crate::experiment::{RunError, run_prepared};
-use crate::files::replace_plain;
 use crate::job::{Job, JobError};
 use crate::own::{Asked, Names};
 use crate::policies::Allowed;
 use crate::result::RunResult;
 use crate::spec::RunSpec;
-use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
 use ssd::ExternalPolicies;
 use std::path::{Path, PathBuf};

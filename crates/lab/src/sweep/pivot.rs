@@ -1,11 +1,11 @@
 //! Pivot tables: a metric over the keys that were varied.
 
 use super::labels::Labels;
+use crate::base::csv::Csv;
+use crate::base::interval::Interval;
+use crate::base::number::digits;
 use crate::cells::NONE;
 use crate::compare::markdown;
-use crate::csv::Csv;
-use crate::interval::Interval;
-use crate::number::digits;
 use crate::plot::grouped::{Group, grouped};
 use crate::plot::{Line, Lines, Measured, Plot};
 use crate::problem::{legend, letters, marked};

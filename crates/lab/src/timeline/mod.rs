@@ -8,8 +8,8 @@
 mod trace;
 mod wire;
 
-use crate::error::{Failure, ReportError};
-use crate::files::Replacement;
+use crate::base::error::{Failure, ReportError};
+use crate::base::files::Replacement;
 use ssd::sections::Geometry;
 use ssd::{Completion, Drive, Holder, OpCode, Reading, SimTime, Span, Told};
 use std::collections::VecDeque;

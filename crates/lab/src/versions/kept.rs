@@ -1,7 +1,7 @@
 //! What units of flash held when a drive was saved, as a run has written it, read back.
 
 use super::KEPT;
-use crate::error::ReportError;
+use crate::base::error::ReportError;
 use ssd::Drive;
 use ssd::config::shown;
 use ssd::units::Pun;

@@ -9,8 +9,8 @@ mod book;
 mod kept;
 mod ledger;
 
-use crate::error::Failure;
-use crate::rows::{Cell, Column, Rows};
+use crate::base::error::Failure;
+use crate::base::rows::{Cell, Column, Rows};
 use book::{Book, File, Invalid};
 use ledger::{Content, Ledger};
 use schemars::JsonSchema;

@@ -12,8 +12,8 @@ mod wear;
 
 use super::monte_carlo::{self, AGES};
 use super::population::Population;
+use crate::base::number::digits;
 use crate::cells::NONE;
-use crate::number::digits;
 use crate::table::grid;
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::CellModel;

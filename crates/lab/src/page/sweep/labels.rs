@@ -1,6 +1,6 @@
 //! What a sweep's file calls metrics, varied keys and their values: on its page as in its own tables and figures.
 
-use crate::columns::Table;
+use crate::base::columns::Table;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 

@@ -100,7 +100,7 @@ fn answer(swept: &Swept, points: &[Point]) -> String {
 
 /// So many of something.
 fn counted(number: usize, what: &str) -> String {
-    crate::number::of_things(number as u64, what)
+    crate::base::number::of_things(number as u64, what)
 }
 
 /// Every key that varies, with its values.

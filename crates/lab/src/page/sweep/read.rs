@@ -1,10 +1,10 @@
 //! What a sweep has written, read for its page: the files that tell of all its runs, whatever version wrote them.
 
 use super::labels::Labels;
+use crate::base::columns::{Column, Table, Values};
+use crate::base::csv::records;
+use crate::base::error::ReportError;
 use crate::caution::is_older_caution;
-use crate::columns::{Column, Table, Values};
-use crate::csv::records;
-use crate::error::ReportError;
 use crate::problem::Problem;
 use crate::result::RunResult;
 use serde::Deserialize;

@@ -1,10 +1,10 @@
 //! Tables of a sweep's page, which its script sorts and filters: a row for each point, and one for each run.
 
 use super::Swept;
+use crate::base::interval::Interval;
+use crate::base::number::digits;
 use crate::cells::NONE;
-use crate::interval::Interval;
 use crate::metrics::{Show, told_as};
-use crate::number::digits;
 use crate::page::light::Light;
 use crate::problem::MARKS;
 use maud::{Markup, html};
@@ -301,7 +301,7 @@ pub(super) fn of_runs(swept: &Swept, metrics: &[Metric], beside: Option<&Path>) 
     let lines: Vec<Vec<Cell>> = (0..swept.table.rows().min(ROWS)).map(line).collect();
     html! {
         @if swept.table.rows() > ROWS {
-            p { "The first " (crate::number::count(ROWS as u64)) " runs are shown; " code { (Swept::ROWS_NAME) }
+            p { "The first " (crate::base::number::count(ROWS as u64)) " runs are shown; " code { (Swept::ROWS_NAME) }
                 " has all of them." }
         }
         (sorted("runs", &columns, &lines))

@@ -93,7 +93,7 @@ unsafe impl GlobalAlloc for HugePages {
 /// Anonymous mappings in whole huge pages, aligned to them.
 #[cfg(target_os = "linux")]
 mod mapping {
-    use super::{HUGE_ALLOCATION_BYTES_MAX, HUGE_PAGE_BYTES};
+    use crate::base::memory::{HUGE_ALLOCATION_BYTES_MAX, HUGE_PAGE_BYTES};
     use std::ptr::null_mut;
 
     /// The mapped length behind a block of `size` bytes.
@@ -377,9 +377,9 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn an_untouched_table_costs_no_memory() {
-        let before = crate::process::rss_bytes().expect("Linux reports the resident size");
+        let before = crate::base::process::rss_bytes().expect("Linux reports the resident size");
         let table = vec![0u64; 128 << 20]; // 1 GiB
-        let after = crate::process::rss_bytes().expect("Linux reports the resident size");
+        let after = crate::base::process::rss_bytes().expect("Linux reports the resident size");
         assert_eq!(table[table.len() / 2], 0);
         assert!(after < before + (256 << 20), "resident size rose from {before} to {after}");
     }
@@ -389,9 +389,9 @@ mod tests {
     fn a_touch_of_a_very_large_table_costs_little() {
         const BYTES: usize = 2 * HUGE_ALLOCATION_BYTES_MAX;
         let mut table = vec![0u8; BYTES];
-        let before = crate::process::rss_bytes().expect("Linux reports the resident size");
+        let before = crate::base::process::rss_bytes().expect("Linux reports the resident size");
         table.iter_mut().step_by(BYTES / 64).for_each(|byte| *byte = 1);
-        let after = crate::process::rss_bytes().expect("Linux reports the resident size");
+        let after = crate::base::process::rss_bytes().expect("Linux reports the resident size");
         // 64 huge pages would be 128 MiB; other tests go on meanwhile.
         assert!(after < before + (32 << 20), "resident size rose from {before} to {after}");
     }

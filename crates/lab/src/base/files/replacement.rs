@@ -3,8 +3,8 @@
 use super::lock::{PART, lock_part, part_prefix};
 use super::pipe::Pipe;
 use super::{claimed, resolve};
-use crate::error::ReportError;
-use crate::process::effective_user;
+use crate::base::error::ReportError;
+use crate::base::process::effective_user;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};

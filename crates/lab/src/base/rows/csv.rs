@@ -1,8 +1,8 @@
 //! Rows as CSV, plain or compressed.
 
 use super::{Cell, Column};
-use crate::error::ReportError;
-use crate::files::Replacement;
+use crate::base::error::ReportError;
+use crate::base::files::Replacement;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Rows as Parquet: numbers as 64-bit integers, words as text, in groups of rows.
 
 use super::{Cell, Of};
-use crate::error::ReportError;
-use crate::files::Replacement;
+use crate::base::error::ReportError;
+use crate::base::files::Replacement;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::ParquetError;

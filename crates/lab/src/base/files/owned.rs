@@ -5,7 +5,7 @@
 use super::lock::Turn;
 use super::set::{keep_all_beside, replace_all};
 use super::{claimed, replace_plain};
-use crate::error::ReportError;
+use crate::base::error::ReportError;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Pipes, whose readers may sleep for ever: they are waited for as long as nobody asks the process to end.
 
-use crate::process::is_writable;
-use crate::stop::Stop;
+use crate::base::process::is_writable;
+use crate::base::stop::Stop;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;

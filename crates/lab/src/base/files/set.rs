@@ -2,7 +2,7 @@
 
 use super::claimed;
 use super::replacement::{Replacement, names_beside, plain, staged};
-use crate::error::ReportError;
+use crate::base::error::ReportError;
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;

@@ -5,7 +5,7 @@ mod kept;
 #[cfg(feature = "parquet")]
 mod parquet;
 
-use crate::error::{Failure, ReportError};
+use crate::base::error::{Failure, ReportError};
 pub(crate) use kept::KeptRows;
 use std::path::Path;
 

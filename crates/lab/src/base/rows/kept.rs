@@ -1,7 +1,7 @@
 //! Rows that are kept: a table in memory.
 
 use super::{Cell, Column, Of};
-use crate::columns::{self, Table, Values};
+use crate::base::columns::{self, Table, Values};
 
 /// A table that grows.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use super::Identity;
 use super::claimed::Claims;
-use crate::error::ReportError;
+use crate::base::error::ReportError;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,7 +1,7 @@
 //! Why an experiment fails, and why a result could not be written or read.
 
-use crate::number::{bytes, digits, of_things};
-use crate::phase::Phase;
+use crate::base::number::{bytes, digits, of_things};
+use crate::base::phase::Phase;
 use ssd::config::{ConfigErrors, shown};
 use ssd::{BrokenBound, Drive, PolicyFault, Reason};
 use std::fmt;

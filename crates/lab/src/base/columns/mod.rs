@@ -3,7 +3,7 @@
 #[cfg(feature = "parquet")]
 mod parquet;
 
-use crate::csv::{Csv, unguarded};
+use crate::base::csv::{Csv, unguarded};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::str::FromStr;
