@@ -3,7 +3,7 @@
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
 use crate::base::stop::Stop;
-use crate::progress::Progress;
+use crate::measure::progress::Progress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::age::{GRAMMAR, Part};

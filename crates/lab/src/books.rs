@@ -2,14 +2,14 @@
 
 use crate::base::columns::Table;
 use crate::base::error::Failure;
-use crate::fio_tally::{DIGITS_OF_RUN, FioTally};
-use crate::meter::{Meter, Served};
-use crate::request_log::{Origin, RequestLog};
-use crate::series::Series;
+use crate::measure::fio_tally::{DIGITS_OF_RUN, FioTally};
+use crate::measure::meter::{Meter, Served};
+use crate::measure::request_log::{Origin, RequestLog};
+use crate::measure::series::Series;
+use crate::measure::steps::step_of;
+use crate::measure::tail::Tail;
+use crate::measure::timeline::Timeline;
 use crate::spec::RunSpec;
-use crate::steps::step_of;
-use crate::tail::Tail;
-use crate::timeline::Timeline;
 use ssd::units::SECTOR_BYTES;
 use ssd::{Completion, Drive, DriveConfig, Executor, SimDuration, SimTime};
 

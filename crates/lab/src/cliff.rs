@@ -1,7 +1,7 @@
 //! The write cliff: how fast the host writes until the SLC cache is full, and how fast after that. By time the first
 //! part may be too short to be a regime of the run ([`crate::regimes`]); by bytes it is what a drive's maker names.
 
-use crate::series::{SeriesValue, TimeSeries};
+use crate::measure::series::{SeriesValue, TimeSeries};
 
 /// Writes fall to this part of their speed, or less.
 const FALL: f64 = 0.5; // [A]

@@ -7,7 +7,7 @@ use crate::caution::Caution;
 use crate::facts::Facts;
 use crate::judge;
 use crate::lifetime::Lifetime;
-use crate::meter::{KINDS, Kind, Meter, histogram, ratio};
+use crate::measure::meter::{KINDS, Kind, Meter, histogram, ratio};
 use crate::migration::MigrationWork;
 use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
 use crate::page_class::{HeatWork, PageClassWork};

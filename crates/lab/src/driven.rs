@@ -11,8 +11,8 @@
 use crate::base::error::Failure;
 use crate::desk::{Counted, Desk, LentDesk, MARK_BITS, PATIENCE, mark_of};
 use crate::jobs::Jobs;
-use crate::meter::Meter;
-use crate::progress::Progress;
+use crate::measure::meter::Meter;
+use crate::measure::progress::Progress;
 use crate::result::JobResult;
 use crate::spec::RunSpec;
 use crate::volume::Volume;

@@ -10,12 +10,12 @@ use crate::driven::DrivenSession;
 use crate::facts::{Cost, Facts};
 use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
-use crate::meter::Meter;
+use crate::measure::meter::Meter;
+use crate::measure::progress::Progress;
 use crate::policies::known_by;
 use crate::precondition::{
     Overwrite, Own, Past, Preconditioned, Preconditioning, Recipe, Spare, precondition_until,
 };
-use crate::progress::Progress;
 use crate::result::{JobResult, RunResult};
 use crate::sizing::bytes;
 use crate::spec::{LoopMode, RunSpec};

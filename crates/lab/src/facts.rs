@@ -1,11 +1,11 @@
 //! What is known of a run when it is over, before it becomes a result.
 
 use crate::base::error::Failure;
-use crate::meter::{Meter, Served};
+use crate::measure::meter::{Meter, Served};
+use crate::measure::series::TimeSeries;
+use crate::measure::versions::Versions;
 use crate::precondition::Preconditioned;
-use crate::series::TimeSeries;
 use crate::spec::RunSpec;
-use crate::versions::Versions;
 use ssd::DriveConfig;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! What fio would say of a run: its requests in the layout of fio's JSON output (`--output-format=json`, fio 3). What a
 //! run does not know, such as the load of the host's cores, is not there.
 
-use crate::fio_tally::FioJob;
+use crate::measure::fio_tally::FioJob;
 use crate::result::{RunResult, version};
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
-use crate::progress::Progress;
+use crate::measure::progress::Progress;
 use crate::spec::RunSpec;
 use ssd::{Command, Drive, Foresight, Lba};
 use std::sync::Arc;

@@ -4,11 +4,11 @@
 use crate::base::labels;
 use crate::base::number::{digits, duration, percent, si};
 use crate::facts::Facts;
-use crate::meter::KINDS;
+use crate::measure::meter::KINDS;
+use crate::measure::windows::Window;
 use crate::result::{Busy, JobResult, RunResult, Utilisation};
 use crate::spec::LoopMode;
 use crate::verdict::{CLOSED, OVERLOADED, Verdict};
-use crate::windows::Window;
 use ssd::flash::op::Cause;
 use ssd::{Executor, Part};
 

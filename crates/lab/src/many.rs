@@ -2,7 +2,7 @@
 
 use crate::base::threads::on_all_cores;
 use crate::experiment::{Experiment, RunError};
-use crate::progress::Progress;
+use crate::measure::progress::Progress;
 use crate::result::RunResult;
 
 /// Runs experiments on all cores. The results come in the order of the experiments and are those of running them one

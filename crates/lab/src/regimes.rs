@@ -8,9 +8,9 @@
 //! and Knott, "A cluster analysis method for grouping means in the analysis of variance", Biometrics 30, 1974).
 
 use crate::base::number::{digits, duration, si};
-use crate::series::{SeriesValue, TimeSeries};
+use crate::measure::series::{SeriesValue, TimeSeries};
+use crate::measure::windows::Windows;
 use crate::verdict::Verdict;
-use crate::windows::Windows;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -114,7 +114,7 @@ fn amplification(series: &TimeSeries) -> Vec<Block> {
 
 fn latencies(windows: &Windows) -> Vec<Block> {
     let length = windows.length_ns();
-    let block = |(at, window): (usize, crate::windows::Window)| Block {
+    let block = |(at, window): (usize, crate::measure::windows::Window)| Block {
         end_ns: (at as u64 + 1) * length,
         sum: window.latency_ns() as f64,
         weight: window.requests as f64,

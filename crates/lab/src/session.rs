@@ -6,7 +6,7 @@
 use crate::base::error::Failure;
 use crate::desk::{Desk, mark_of};
 use crate::experiment::{Before, Measured, RunError, begin};
-use crate::progress::Progress;
+use crate::measure::progress::Progress;
 use crate::result::RunResult;
 use crate::spec::{LoopMode, RunSpec};
 use ssd::{Completion, Drive, DriveConfig, SimTime};

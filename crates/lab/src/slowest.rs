@@ -1,11 +1,11 @@
-//! The tables of whom the slowest requests waited for ([`crate::tail`]).
+//! The tables of whom the slowest requests waited for ([`crate::measure::tail`]).
 
 use crate::base::labels;
 use crate::base::number::{count, duration, percent};
 use crate::cells::cells;
+use crate::measure::tail::{Example, Reason, Slowest, TailTold};
 use crate::result::RunResult;
 use crate::table::grid;
-use crate::tail::{Example, Reason, Slowest, TailTold};
 use crate::time_of_kinds::slowest_share;
 
 /// Reasons that the table tells.

@@ -3,10 +3,10 @@
 use crate::age::AgeSteps;
 use crate::base::stop::Stop;
 use crate::cache::DriveCache;
+use crate::measure::timeline::TimelineSpec;
+use crate::measure::versions::VersionsSpec;
 use crate::precondition::Preconditioning;
 use crate::settings::Settings;
-use crate::timeline::TimelineSpec;
-use crate::versions::VersionsSpec;
 use ssd::{DriveConfig, Executor, ExternalPolicies};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

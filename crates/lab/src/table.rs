@@ -6,14 +6,14 @@ use crate::base::number::{bytes, count, digits, duration, of_things, percent, si
 use crate::cells::{NONE, cells, or_none};
 use crate::drives::DrivesResult;
 use crate::lifetime::Lifetime;
+use crate::measure::stalls::Stalls;
+use crate::measure::versions::{Versions, VersionsOf};
 use crate::metrics::POINTS;
 use crate::result::{Busy, Distribution, JobResult, RunResult};
 use crate::separation::StreamWork;
 use crate::share_rows::{drive_rows, job_rows, member_rows};
 use crate::short;
-use crate::stalls::Stalls;
 use crate::time_spent::Spent;
-use crate::versions::{Versions, VersionsOf};
 use serde_json::Value;
 use ssd::Part;
 use ssd::config::escaped;

@@ -1,7 +1,7 @@
 //! Where the time of requests went, of all of them and of the fastest and slowest.
 
 use crate::base::by::{Axis, By};
-use crate::meter::{KINDS, Kind, Meter, Side, ratio};
+use crate::measure::meter::{KINDS, Kind, Meter, Side, ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::Part;

@@ -1,7 +1,7 @@
 //! Drives in a stripe as one volume: when all pieces of a request have completed, and what the volume measured.
 
-use crate::meter::Meter;
-use crate::steps::step_of;
+use crate::measure::meter::Meter;
+use crate::measure::steps::step_of;
 use ssd::{Completion, SimTime, Status};
 use workload::{Request, Stripe};
 

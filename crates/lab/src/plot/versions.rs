@@ -1,7 +1,7 @@
 //! Versions of files in flash over time, as RealWear figure 35 shows them.
 
 use super::{Line, Lines, Plot};
-use crate::versions::Versions;
+use crate::measure::versions::Versions;
 
 /// Valid and invalid units of the file of each kind that had the most invalid ones.
 pub(crate) fn versions(versions: &Versions) -> Plot {

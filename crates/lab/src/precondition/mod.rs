@@ -14,7 +14,7 @@ pub use crate::base::error::PreconditionError;
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
 use crate::base::stop::Stop;
-use crate::progress::Progress;
+use crate::measure::progress::Progress;
 pub(crate) use claims::Recipe;
 use overwriting::Overwriting;
 pub(crate) use overwriting::Past as Windows;

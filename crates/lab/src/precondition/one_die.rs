@@ -14,7 +14,7 @@
 use super::{Overwrite, Preconditioning, SteadyWay, Work, precondition_until};
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
-use crate::progress::Progress;
+use crate::measure::progress::Progress;
 use ssd::ftl::{read_reclaim, stream};
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, Placement, Reliability};

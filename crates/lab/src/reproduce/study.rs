@@ -63,7 +63,7 @@ pub struct Study {
     pub bound: bool,
     /// Whether its runs go on until the drive is worn out, and fail if it is not.
     pub until_worn: bool,
-    /// Whether it is watched what becomes of files in flash ([`crate::versions`]).
+    /// Whether it is watched what becomes of files in flash ([`crate::measure::versions`]).
     pub versions: bool,
     /// How often each workload is served, one pass after the other.
     pub repeat: u64,

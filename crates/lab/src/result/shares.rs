@@ -2,7 +2,7 @@
 
 use super::{Distribution, Rates, schema};
 use crate::base::by::By;
-use crate::fio_tally::FioJob;
+use crate::measure::fio_tally::FioJob;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::counters::Count;

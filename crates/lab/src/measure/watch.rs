@@ -1,7 +1,7 @@
 //! A run that is under way in a few lines: what its series have told so far.
 
 use crate::base::number::{digits, duration, si};
-use crate::series::{SeriesValue, TimeSeries};
+use crate::measure::series::{SeriesValue, TimeSeries};
 
 /// Letters for values from the least to the greatest.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -74,7 +74,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::series::{Series, SeriesColumn};
+    use crate::measure::series::{Series, SeriesColumn};
 
     /// Every row tells of a column that there is.
     #[test]

@@ -1,8 +1,8 @@
 //! Why the slowest requests are slow: whom they waited for, summed by steps of latency while they come, because which
 //! of them are the slowest is known only at the end.
 
-use crate::meter::KINDS;
-use crate::steps::{STEPS, shortest, step_at, step_of};
+use crate::measure::meter::KINDS;
+use crate::measure::steps::{STEPS, shortest, step_at, step_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{Completion, HOLDERS, Held, Holder, PARTS, Part, SimTime, Status, Told};

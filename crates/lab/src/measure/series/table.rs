@@ -3,7 +3,7 @@
 use super::{KINDS, OTHERS, Series, looks_in};
 use crate::base::columns::{Column, Table, Values};
 use crate::base::labels;
-use crate::steps::{STEPS, quantile};
+use crate::measure::steps::{STEPS, quantile};
 use serde::{Deserialize, Serialize};
 use ssd::counters::Counter;
 use ssd::flash::op::{CAUSES, Cause};

@@ -1,8 +1,8 @@
 //! How far an experiment is, and what its series have told so far.
 
 use crate::base::phase::Phase;
-use crate::series::{Series, TimeSeries};
-use crate::watch;
+use crate::measure::series::{Series, TimeSeries};
+use crate::measure::watch;
 use ssd::Drive;
 use std::fmt;
 

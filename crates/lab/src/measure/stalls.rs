@@ -1,7 +1,7 @@
 //! Stalls: times in which requests wait in the drive and nothing completes.
 
 use crate::base::by::Axis;
-use crate::meter::ratio;
+use crate::measure::meter::ratio;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{Completion, Part, SimTime};

@@ -1,7 +1,7 @@
 //! What is measured of every request: counts, bytes, latency, and where the time went.
 
-use crate::steps::{STEPS, step_at};
-use crate::windows::Windows;
+use crate::measure::steps::{STEPS, step_at};
+use crate::measure::windows::Windows;
 use hdrhistogram::Histogram;
 use ssd::signals::{PRIORITIES, Priority};
 use ssd::units::SECTOR_BYTES;
@@ -269,7 +269,7 @@ impl Meter {
         self.windows.restart(since);
     }
 
-    /// A request completed. Its latency lies in that [step](crate::steps::step_of).
+    /// A request completed. Its latency lies in that [step](crate::measure::steps::step_of).
     #[inline(always)]
     pub fn record(&mut self, completion: &Completion, latency: u64, step: usize) {
         self.until = completion.completed;

@@ -14,7 +14,7 @@ mod table;
 pub(crate) use table::NAMES_OF_TABLES;
 pub use table::{SeriesColumn, SeriesValue, TimeSeries};
 
-use crate::steps::{STEPS, step_of};
+use crate::measure::steps::{STEPS, step_of};
 use ssd::flash::op::CAUSES;
 use ssd::{Completion, Drive, OpCode, Reading, SimTime, Status};
 use std::ops::Range;

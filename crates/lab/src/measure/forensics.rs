@@ -6,7 +6,7 @@
 use crate::base::error::ReportError;
 use crate::base::rows::{Cell, Column, Rows};
 use crate::base::stop::Stop;
-use crate::versions::Kept;
+use crate::measure::versions::Kept;
 use serde::Serialize;
 use ssd::ftl::sanitize;
 use ssd::nand::Raw;
