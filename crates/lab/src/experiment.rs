@@ -1,10 +1,8 @@
 //! One experiment: a drive, a workload, a measurement.
 
-use crate::age::{self, AgeSteps};
 use crate::base::error::Failure;
 use crate::base::process::thread_cpu_time;
 use crate::base::stop::Stop;
-use crate::cache::CacheKey;
 use crate::desk::Counted;
 use crate::driven::DrivenSession;
 use crate::facts::{Cost, Facts};
@@ -12,10 +10,12 @@ use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
 use crate::measure::meter::Meter;
 use crate::measure::progress::Progress;
-use crate::policies::known_by;
-use crate::precondition::{
+use crate::past::age::{self, AgeSteps};
+use crate::past::cache::CacheKey;
+use crate::past::precondition::{
     Overwrite, Own, Past, Preconditioned, Preconditioning, Recipe, Spare, precondition_until,
 };
+use crate::policies::known_by;
 use crate::result::{JobResult, RunResult};
 use crate::sizing::bytes;
 use crate::spec::{LoopMode, RunSpec};

@@ -4,7 +4,7 @@ use crate::base::error::Failure;
 use crate::measure::meter::{Meter, Served};
 use crate::measure::series::TimeSeries;
 use crate::measure::versions::Versions;
-use crate::precondition::Preconditioned;
+use crate::past::precondition::Preconditioned;
 use crate::spec::RunSpec;
 use ssd::DriveConfig;
 use std::time::Duration;

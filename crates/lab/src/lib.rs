@@ -25,13 +25,11 @@
 //! A run either serves every request of its workload or fails with a reason ([`RunError`]); what was measured until
 //! then is not lost. Results are the same whether experiments run one by one or on all cores ([`run_all`]).
 
-mod age;
 mod base;
 mod block_age;
 mod block_table;
 mod books;
 pub mod bound;
-pub mod cache;
 mod caution;
 mod cells;
 pub mod characterize;
@@ -66,10 +64,10 @@ mod outputs;
 pub mod own;
 pub mod page;
 mod page_class;
+mod past;
 pub mod places;
 mod plot;
 pub mod policies;
-pub mod precondition;
 mod problem;
 pub mod problems;
 pub mod regimes;
@@ -99,7 +97,6 @@ pub mod verdict;
 mod volume;
 pub mod workers;
 
-pub use age::{AgeSteps, aging_drives};
 pub use base::by::{Axis, By};
 pub use base::error::{Failure, ReportError};
 pub use base::phase::Phase;
@@ -108,7 +105,6 @@ pub use base::stop::Stop;
 pub use base::threads::no_thread;
 pub use base::{columns, error, files, interval, memory, phase, process};
 pub use block_table::BlockTable;
-pub use cache::DriveCache;
 pub use caution::Caution;
 pub use drives::{Drives, DrivesError, DrivesResult, Part, Sum};
 pub use experiment::{Experiment, RunError, prepare, prepare_run, run, run_driven, run_prepared};
@@ -125,11 +121,14 @@ pub use measure::tail::{Example, Reason, Slowest, TailTold, WentTo};
 pub use measure::timeline::TimelineSpec;
 pub use measure::versions::{Kept, Versions, VersionsSpec, read_kept};
 pub use measure::{forensics, versions};
-pub use plot::Plot;
-pub use policies::{Allowed, ExternalPolicy, Libraries, PolicyConfig};
-pub use precondition::{
+pub use past::age::{AgeSteps, aging_drives};
+pub use past::cache::DriveCache;
+pub use past::precondition::{
     EraseCounts, Overwrite, Past, Preconditioned, Preconditioning, Spare, SteadyWay, precondition,
 };
+pub use past::{cache, precondition};
+pub use plot::Plot;
+pub use policies::{Allowed, ExternalPolicy, Libraries, PolicyConfig};
 pub use result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, JobResult, Latencies,
     MemberResult, Rates, RunResult, Share, ShareLatencies, Utilisation,

@@ -3,7 +3,7 @@
 use crate::endurance::{DAYS, YEARS, expected};
 use crate::facts::Facts;
 use crate::job::SIZED;
-use crate::precondition::EraseCounts;
+use crate::past::precondition::EraseCounts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{AgeStep, Executor, OpCode, Reason};

@@ -7,7 +7,7 @@
 use crate::base::number::{bytes, count, digits, duration, of_things, percent, si};
 use crate::cliff::Cliff;
 use crate::facts::Facts;
-use crate::precondition::Past;
+use crate::past::precondition::Past;
 use crate::result::RunResult;
 use crate::spec::LoopMode;
 use ssd::flash::op::Cause;

@@ -1,7 +1,7 @@
 //! The `[run]` table: how a workload is run, as a user writes it.
 
-use crate::age::AgeSteps;
-use crate::precondition::{EraseCounts, Overwrite, PIECES, Past, Preconditioning, SteadyWay};
+use crate::past::age::AgeSteps;
+use crate::past::precondition::{EraseCounts, Overwrite, PIECES, Past, Preconditioning, SteadyWay};
 use crate::settings::{Settings, value};
 use crate::sizing::SizeChoice;
 use crate::spec::{LoopMode, RunSpec};

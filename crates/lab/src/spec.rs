@@ -1,11 +1,11 @@
 //! How a workload is run on a drive.
 
-use crate::age::AgeSteps;
 use crate::base::stop::Stop;
-use crate::cache::DriveCache;
 use crate::measure::timeline::TimelineSpec;
 use crate::measure::versions::VersionsSpec;
-use crate::precondition::Preconditioning;
+use crate::past::age::AgeSteps;
+use crate::past::cache::DriveCache;
+use crate::past::precondition::Preconditioning;
 use crate::settings::Settings;
 use ssd::{DriveConfig, Executor, ExternalPolicies};
 use std::collections::BTreeMap;

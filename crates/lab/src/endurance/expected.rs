@@ -5,7 +5,7 @@ use ssd::sections::RatedWorkload;
 
 use super::budget::{Budget, Rated, of_cycles};
 use super::scale::Whole;
-use crate::precondition::Spare;
+use crate::past::precondition::Spare;
 
 /// Units of a block from which more make no difference that could be told.
 pub(crate) const UNITS_MAX: u64 = 4_096;

@@ -5,7 +5,7 @@
 //! is written, and how much is written between two times stay as they were. (The sampling of places is that of SHARDS:
 //! Waldspurger et al., FAST 2015.) What the recording does not change is taken for data that nobody changes.
 //!
-//! It is played over and over, each time in pieces of another order, as a drive's past is ([`crate::precondition`]).
+//! It is played over and over, each time in pieces of another order, as a drive's past is ([`crate::past::precondition`]).
 
 use ssd::rng::{Rng, mix};
 use ssd::signals::{Hints, OpCode};
@@ -14,7 +14,7 @@ use workload::{Played, Prepared, Request, SECTOR_BYTES, Source, WorkloadError};
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
 use crate::base::stop::Stop;
-use crate::precondition::PIECES;
+use crate::past::precondition::PIECES;
 
 /// Requests that are kept at most.
 const KEPT_MAX: usize = 50_000_000;

@@ -10,7 +10,7 @@ use ssd::config::Value;
 use ssd::sections::{ErrorModel, Geometry, Reliability};
 
 use crate::job::JobError;
-use crate::precondition::Spare;
+use crate::past::precondition::Spare;
 use crate::sizing::raw_bytes;
 use workload::SECTOR_BYTES;
 

@@ -8,7 +8,7 @@ use super::recorded::counts;
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
 use crate::base::stop::Stop;
-use crate::precondition::{Turnover, Windows, fill, no_room};
+use crate::past::precondition::{Turnover, Windows, fill, no_room};
 
 /// Windows of a drive write.
 const WINDOWS: f64 = 4.0;

@@ -1,7 +1,7 @@
 //! A drive for a workload, by the rule of [`crate::sizing`]: what was found, in a line for people.
 
 use crate::base::number::{duration, of_things, percent};
-use crate::precondition::Spare;
+use crate::past::precondition::Spare;
 use crate::sizing::{FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, like, raw_bytes, with_spare};
 use ssd::DriveConfig;
 use std::collections::BTreeMap;

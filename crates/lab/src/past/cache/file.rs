@@ -5,7 +5,7 @@
 //! be exchanged. What is written and read is nowhere as a whole.
 
 use super::packed::{Packing, Unpacking};
-use crate::precondition::Preconditioned;
+use crate::past::precondition::Preconditioned;
 use serde::{Deserialize, Serialize};
 use ssd::snapshot::{HEADER_BYTES, Saving, checksum};
 use ssd::{Drive, DriveConfig};

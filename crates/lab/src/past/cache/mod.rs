@@ -14,7 +14,7 @@ use crate::base::files::{FolderLock, Replacement, remove_left_behind};
 use crate::base::phase::Phase;
 use crate::base::stop::Stop;
 use crate::measure::progress::Progress;
-use crate::precondition::{Preconditioned, Recipe};
+use crate::past::precondition::{Preconditioned, Recipe};
 use file::Head;
 use own::Made;
 use ssd::{Drive, DriveConfig};
