@@ -9,7 +9,7 @@ use crate::measure::series::Series;
 use crate::measure::steps::step_of;
 use crate::measure::tail::Tail;
 use crate::measure::timeline::Timeline;
-use crate::spec::RunSpec;
+use crate::plan::spec::RunSpec;
 use ssd::units::SECTOR_BYTES;
 use ssd::{Completion, Drive, DriveConfig, Executor, SimDuration, SimTime};
 

@@ -15,10 +15,10 @@ use crate::past::cache::CacheKey;
 use crate::past::precondition::{
     Overwrite, Own, Past, Preconditioned, Preconditioning, Recipe, Spare, precondition_until,
 };
-use crate::policies::known_by;
+use crate::plan::policies::known_by;
+use crate::plan::sizing::bytes;
+use crate::plan::spec::{LoopMode, RunSpec};
 use crate::result::{JobResult, RunResult};
-use crate::sizing::bytes;
-use crate::spec::{LoopMode, RunSpec};
 use ssd::reconfigure::differing;
 use ssd::{Drive, DriveConfig, Executor, ExternalPolicies, Foresight};
 use std::fmt;

@@ -5,7 +5,7 @@ use crate::measure::meter::{Meter, Served};
 use crate::measure::series::TimeSeries;
 use crate::measure::versions::Versions;
 use crate::past::precondition::Preconditioned;
-use crate::spec::RunSpec;
+use crate::plan::spec::RunSpec;
 use ssd::DriveConfig;
 use std::time::Duration;
 

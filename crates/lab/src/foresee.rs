@@ -4,7 +4,7 @@
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
 use crate::measure::progress::Progress;
-use crate::spec::RunSpec;
+use crate::plan::spec::RunSpec;
 use ssd::{Command, Drive, Foresight, Lba};
 use std::sync::Arc;
 use workload::{Played, Prepared, Source};

@@ -2,8 +2,8 @@
 
 use crate::endurance::{DAYS, YEARS, expected};
 use crate::facts::Facts;
-use crate::job::SIZED;
 use crate::past::precondition::EraseCounts;
+use crate::plan::job::SIZED;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{AgeStep, Executor, OpCode, Reason};

@@ -7,7 +7,7 @@ use crate::base::error::Failure;
 use crate::desk::{Counted, Desk, LentDesk, mark_of};
 use crate::lookahead::Lookahead;
 use crate::measure::progress::Progress;
-use crate::spec::{LoopMode, RunSpec};
+use crate::plan::spec::{LoopMode, RunSpec};
 use ssd::{Breakdown, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
 use workload::{Request, Source};
 

@@ -8,8 +8,8 @@ use crate::base::number::{bytes, count, digits, duration, of_things, percent, si
 use crate::cliff::Cliff;
 use crate::facts::Facts;
 use crate::past::precondition::Past;
+use crate::plan::spec::LoopMode;
 use crate::result::RunResult;
-use crate::spec::LoopMode;
 use ssd::flash::op::Cause;
 use ssd::{Executor, OpCode};
 use workload::Remark;

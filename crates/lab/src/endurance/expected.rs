@@ -56,7 +56,7 @@ pub(crate) fn greedy(live: f64, units: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Job;
+    use crate::plan::job::Job;
 
     fn budget(sets: &[&str]) -> Option<Budget> {
         let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();

@@ -18,7 +18,7 @@ use super::what_if::{Other, others};
 use crate::base::error::Failure;
 use crate::base::stop::Stop;
 use crate::base::threads::on_all_cores;
-use crate::job::{JobError, can_saturate};
+use crate::plan::job::{JobError, can_saturate};
 
 /// Drive writes a day over five years from which a rating is taken for a slip of the unit.
 const DWPD_MAX: f64 = 200.0;
@@ -364,7 +364,7 @@ impl Question<'_> {
         Answer {
             drive: self.name.clone(),
             capacity_bytes: whole.capacity,
-            spare: crate::sizing::with_spare(&whole.config) - 1.0,
+            spare: crate::plan::sizing::with_spare(&whole.config) - 1.0,
             unit_bytes: whole.config.unit_bytes(),
             scale: small.times,
             rated_workload: self.rated.map(|rated| rated.pattern().told().to_owned()),

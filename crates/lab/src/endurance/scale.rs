@@ -9,9 +9,9 @@ use ssd::DriveConfig;
 use ssd::config::Value;
 use ssd::sections::{ErrorModel, Geometry, Reliability};
 
-use crate::job::JobError;
 use crate::past::precondition::Spare;
-use crate::sizing::raw_bytes;
+use crate::plan::job::JobError;
+use crate::plan::sizing::raw_bytes;
 use workload::SECTOR_BYTES;
 
 /// Flash of the scaled drive at most; bytes (assumed: written over ten times in a few seconds).
@@ -77,7 +77,7 @@ pub fn with_spare(scaled: &DriveConfig, more: f64) -> DriveConfig {
 }
 
 fn too_little(whole: &DriveConfig) -> JobError {
-    let spare = 100.0 * (crate::sizing::with_spare(whole) - 1.0);
+    let spare = 100.0 * (crate::plan::sizing::with_spare(whole) - 1.0);
     JobError::new(format!(
         "the drive has no over-provisioning for garbage collection\n    found:   {spare:.1} % \
          (drive.over_provisioning_percent)\n    allowed: more, such as 7"
@@ -148,7 +148,7 @@ fn without_errors(config: &DriveConfig) -> DriveConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Job;
+    use crate::plan::job::Job;
 
     fn drive(name: &str) -> Whole {
         let config = Job::read(None, Some(name), &[]).unwrap().resolve(None).unwrap().config.clone();

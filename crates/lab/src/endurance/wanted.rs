@@ -8,7 +8,7 @@ use super::answer::YEARS;
 use super::budget::Rated;
 use super::load::Pattern;
 use super::question::Question;
-use crate::job::{DEFAULT_DRIVE, Job, JobError};
+use crate::plan::job::{DEFAULT_DRIVE, Job, JobError};
 
 /// Bytes of a TB, in which ratings count.
 const TB: f64 = 1e12;

@@ -4,7 +4,7 @@ use super::quantity::Dimension;
 use super::sheet::{Measure, Sheet};
 use crate::base::number::digits;
 use crate::endurance::expected;
-use crate::job::JobError;
+use crate::plan::job::JobError;
 
 /// Capacities that drives are sold with; GB.
 const SOLD_GB: [f64; 29] = [

@@ -3,7 +3,7 @@
 use super::quantity::Dimension;
 use super::sheet::{Figure, Measure, Sheet};
 use crate::base::number::digits;
-use crate::job::JobError;
+use crate::plan::job::JobError;
 use serde_json::{Map, Value};
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use super::sheet::{Measure, Sheet};
 use super::trial::{Load, run};
 use crate::base::number::digits;
 use crate::base::stop::Stop;
-use crate::job::JobError;
+use crate::plan::job::JobError;
 
 /// A number is fitted when what it fixes is this near.
 pub const NEAR: f64 = 0.003;

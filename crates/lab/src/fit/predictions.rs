@@ -6,7 +6,7 @@ use super::sheet::Measure;
 use super::trial::{Load, iops, mb_s, mean_us, percentile, run};
 use crate::base::number::digits;
 use crate::base::threads::on_all_cores;
-use crate::job::JobError;
+use crate::plan::job::JobError;
 use crate::result::RunResult;
 
 /// A figure beside what the fitted drive does.

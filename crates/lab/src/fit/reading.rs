@@ -5,7 +5,7 @@ use super::sheet::{Beside, Figure, Measure, Sheet, Smart};
 use super::{check, fio};
 use crate::base::document::{File, PaperError, Walk};
 use crate::endurance::DAYS;
-use crate::job::JobError;
+use crate::plan::job::JobError;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -10,7 +10,7 @@ use super::trial::{Load, iops, mb_s, mean_us, percentile, run};
 use crate::base::number::digits;
 use crate::base::stop::Stop;
 use crate::base::threads::on_all_cores;
-use crate::job::JobError;
+use crate::plan::job::JobError;
 
 /// What a drive may be slower in reads than its link before the link is not what limits it.
 const LINK_SLACK: f64 = 0.97;

@@ -3,9 +3,9 @@
 use super::model::{Model, Set};
 use crate::base::stop::Stop;
 use crate::experiment::Experiment;
-use crate::job::{Job, JobError};
+use crate::plan::job::{Job, JobError};
+use crate::plan::spec::RunSpec;
 use crate::result::{Distribution, RunResult};
-use crate::spec::RunSpec;
 use std::io::Write;
 use std::path::Path;
 use workload::Spec;

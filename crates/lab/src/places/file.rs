@@ -1,4 +1,4 @@
-//! Files are claimed before the work, as folders are ([`crate::claim`]): one run writes each, and what is there is
+//! Files are claimed before the work, as folders are ([`crate::plan::claim`]): one run writes each, and what is there is
 //! replaced only if another command of the same kind has written it, and the user says so.
 
 use std::fmt::Display;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::kind::Kind;
 use crate::base::files::{FileLock, Replacement};
-use crate::claim::Force;
-use crate::job::JobError;
+use crate::plan::claim::Force;
+use crate::plan::job::JobError;
 
 /// Can a file of that kind be written there when the work is done, and is nothing lost by it? It is this command's as
 /// long as what is returned lives; nothing is returned for devices and pipes, which can be shared. `action` is what a

@@ -3,7 +3,7 @@
 mod file;
 mod kind;
 
-pub use crate::claim::{Force, Set, check_folder, claim_folder};
-pub use crate::outputs::Places;
+pub use crate::plan::claim::{Force, Set, check_folder, claim_folder};
+pub use crate::plan::outputs::Places;
 pub use file::claim_file;
 pub use kind::Kind;

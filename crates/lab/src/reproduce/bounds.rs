@@ -3,7 +3,7 @@
 use super::ready::{Again, Ready};
 use crate::base::number::digits;
 use crate::bound::{self, Future, Ground, Shape};
-use crate::run_config::RunConfig;
+use crate::plan::run_config::RunConfig;
 use ssd::DriveConfig;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

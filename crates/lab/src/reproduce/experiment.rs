@@ -7,7 +7,7 @@ use super::skew::Skew;
 use super::study::{Names, Study, study};
 use crate::base::document::{File, Walk};
 use crate::past::age::AgeSteps;
-use crate::run_config::RunConfig;
+use crate::plan::run_config::RunConfig;
 use ssd::config::Layer;
 use ssd::drive_config::{Resolved, resolve, resolve_table};
 use std::path::Path;

@@ -198,7 +198,7 @@ mod tests {
     fn unroll(text: &str) -> Result<String, PaperError> {
         let file = File { path: PathBuf::from("experiment.toml"), text: text.to_owned() };
         let table = unrolled(&file, DeTable::parse(text).unwrap().into_inner())?;
-        Ok(format!("{:?}", crate::settings::of_table(&table)))
+        Ok(format!("{:?}", crate::plan::settings::of_table(&table)))
     }
 
     #[test]

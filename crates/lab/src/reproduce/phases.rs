@@ -1,6 +1,6 @@
 //! A workload of phases, served one after the other, so that each can be measured for itself.
 
-use crate::spec::{LoopMode, RunSpec};
+use crate::plan::spec::{LoopMode, RunSpec};
 use ssd::Executor;
 use workload::{FilesAtStart, Request, Source, SourceReport, WorkloadError};
 

@@ -3,8 +3,8 @@
 use super::{Order, Outcome, Run, SweepPlan, SweepTold};
 use crate::base::error::ReportError;
 use crate::base::files::{is_hidden_work, note, owned, remove_left_behind, replace_plain, write_set};
-use crate::claim::{Force, Set, check_folder};
-use crate::job::JobError;
+use crate::plan::claim::{Force, Set, check_folder};
+use crate::plan::job::JobError;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;

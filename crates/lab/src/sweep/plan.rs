@@ -2,8 +2,8 @@
 
 use super::grid::{Point, Sweep};
 use super::recipe::{Outside, Planned, Recipe, Survey, name_of};
-use crate::job::JobError;
-use crate::own::Asked;
+use crate::plan::job::JobError;
+use crate::plan::own::Asked;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;

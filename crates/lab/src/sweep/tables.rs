@@ -1,7 +1,7 @@
 //! A sweep file's own tables of TOML, read so that every error names file, line and key.
 
 use super::error::SweepError;
-use crate::settings;
+use crate::plan::settings;
 use ssd::config::{Value, whole_with_exponent};
 use std::borrow::Cow;
 use std::collections::BTreeSet;

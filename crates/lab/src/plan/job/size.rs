@@ -1,8 +1,10 @@
-//! A drive for a workload, by the rule of [`crate::sizing`]: what was found, in a line for people.
+//! A drive for a workload, by the rule of [`crate::plan::sizing`]: what was found, in a line for people.
 
 use crate::base::number::{duration, of_things, percent};
 use crate::past::precondition::Spare;
-use crate::sizing::{FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, like, raw_bytes, with_spare};
+use crate::plan::sizing::{
+    FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, like, raw_bytes, with_spare,
+};
 use ssd::DriveConfig;
 use std::collections::BTreeMap;
 use workload::SECTOR_BYTES;

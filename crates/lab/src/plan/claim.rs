@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::base::files::{FolderLock, note, owned, replaceable};
-use crate::job::JobError;
+use crate::plan::job::JobError;
 
 /// How the user says that earlier results may be replaced, as a message names it.
 #[derive(Clone, Copy, Debug)]

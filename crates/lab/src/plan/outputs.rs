@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use workload::{STANDARD_INPUT, Spec};
 
 use crate::base::files::{Identity, resolve};
-use crate::job::JobError;
+use crate::plan::job::JobError;
 
 /// One file or folder.
 struct Place {

@@ -2,9 +2,9 @@
 
 use crate::past::age::AgeSteps;
 use crate::past::precondition::{EraseCounts, Overwrite, PIECES, Past, Preconditioning, SteadyWay};
-use crate::settings::{Settings, value};
-use crate::sizing::SizeChoice;
-use crate::spec::{LoopMode, RunSpec};
+use crate::plan::settings::{Settings, value};
+use crate::plan::sizing::SizeChoice;
+use crate::plan::spec::{LoopMode, RunSpec};
 use ssd::config::Table;
 use ssd::{Executor, Pace};
 use workload::Spec;

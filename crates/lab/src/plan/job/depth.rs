@@ -10,8 +10,8 @@ use workload::{Prepared, Spec};
 use super::error::conflict;
 use super::memo::Chosen;
 use super::{Job, JobError};
-use crate::run_config::RunConfig;
-use crate::spec::LoopMode;
+use crate::plan::run_config::RunConfig;
+use crate::plan::spec::LoopMode;
 
 /// Commands that each queue holds.
 const ROOM: &str = "host.queues.depth";

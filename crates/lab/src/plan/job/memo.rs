@@ -15,8 +15,8 @@ use ssd::drive_config::{Base, Resolved, resolve_table};
 
 use super::size::Sized;
 use super::{Job, JobError};
-use crate::policies::{Libraries, PolicyConfig};
-use crate::run_config::RunConfig;
+use crate::plan::policies::{Libraries, PolicyConfig};
+use crate::plan::run_config::RunConfig;
 
 /// Answers of a kind that are remembered: those of a grid's inner axes, in some ten MiB.
 const MOST: usize = 1_000;

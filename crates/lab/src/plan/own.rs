@@ -3,7 +3,7 @@
 //! A drive knows only that a policy comes from outside. So a name such as `mine` in `ftl.gc_victim.policy` becomes
 //! `external` before anything is resolved, and what the name stands for is noted here, by family.
 
-use crate::settings::{Settings, value};
+use crate::plan::settings::{Settings, value};
 use abi::Family;
 use ssd::config::{ConfigErrors, KeyAt, Layer, Origin, Problem, shown};
 use ssd::external::{ExternalPolicies, LanePolicy, StreamPolicy};

@@ -6,7 +6,7 @@ use crate::measure::versions::VersionsSpec;
 use crate::past::age::AgeSteps;
 use crate::past::cache::DriveCache;
 use crate::past::precondition::Preconditioning;
-use crate::settings::Settings;
+use crate::plan::settings::Settings;
 use ssd::{DriveConfig, Executor, ExternalPolicies};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -25,10 +25,10 @@ pub use size::GENERATOR_SPACE_BYTES;
 pub(crate) use size::{Levels, Sized};
 pub use workload_origins::Given;
 
-use crate::own::{Asked, Names, Own, of_file};
-use crate::policies::{Allowed, Libraries, PolicyConfig, Refused, is_asked};
-use crate::run_config::RunConfig;
-use crate::sizing::SizeChoice;
+use crate::plan::own::{Asked, Names, Own, of_file};
+use crate::plan::policies::{Allowed, Libraries, PolicyConfig, Refused, is_asked};
+use crate::plan::run_config::RunConfig;
+use crate::plan::sizing::SizeChoice;
 use abi::Family;
 use memo::Memo;
 use ssd::DriveConfig;

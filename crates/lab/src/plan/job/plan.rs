@@ -12,10 +12,10 @@ use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
 use super::error::conflict;
 use super::{Job, JobError, SIZED, depth, files, pace, size};
-use crate::policies::Libraries;
-use crate::run_config::{PaceChoice, RunConfig};
-use crate::sizing::{SizeChoice, bytes};
-use crate::spec::{LoopMode, RunSpec};
+use crate::plan::policies::Libraries;
+use crate::plan::run_config::{PaceChoice, RunConfig};
+use crate::plan::sizing::{SizeChoice, bytes};
+use crate::plan::spec::{LoopMode, RunSpec};
 
 /// The drive and the run, resolved.
 pub struct Plan {

@@ -3,7 +3,7 @@
 //! A library is a program. One that the command line names is the user's wish; one that a file names, which may have
 //! come from elsewhere, is loaded only if that is allowed.
 
-use crate::own::Asked;
+use crate::plan::own::Asked;
 use abi::{Family, Library};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
