@@ -2,7 +2,7 @@
 
 use clap::Args;
 use lab::RunResult;
-use lab::problems::Requirements;
+use lab::result::problems::Requirements;
 
 use crate::failure::Failure;
 

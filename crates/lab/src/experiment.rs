@@ -5,7 +5,6 @@ use crate::base::process::thread_cpu_time;
 use crate::base::stop::Stop;
 use crate::desk::Counted;
 use crate::driven::DrivenSession;
-use crate::facts::{Cost, Facts};
 use crate::foresee::{check_told, read_prepared_ahead, tell};
 use crate::loops::Session;
 use crate::measure::meter::Meter;
@@ -18,6 +17,7 @@ use crate::past::precondition::{
 use crate::plan::policies::known_by;
 use crate::plan::sizing::bytes;
 use crate::plan::spec::{LoopMode, RunSpec};
+use crate::result::facts::{Cost, Facts};
 use crate::result::{JobResult, RunResult};
 use ssd::reconfigure::differing;
 use ssd::{Drive, DriveConfig, Executor, ExternalPolicies, Foresight};

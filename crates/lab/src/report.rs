@@ -3,16 +3,16 @@
 use crate::base::columns::Table;
 use crate::base::error::ReportError;
 use crate::base::files::{FolderLock, write_set};
-use crate::block_table;
 pub use crate::compare::{Comparison, NotCompared};
 use crate::drives::DrivesResult;
 use crate::fio_json;
 use crate::measure::series::NAMES_OF_TABLES;
-pub use crate::metrics::metric_keys;
 pub use crate::page::PAGE_NAME;
 use crate::plan::claim::{Force, Set, check_folder};
 use crate::plan::job::{JobError, files as read};
 use crate::plot::Plot;
+use crate::result::block_table;
+pub use crate::result::metrics::metric_keys;
 use crate::result::{self, FILE_NAME, RunResult, version};
 use crate::{counted, slowest, table};
 use crate::{page, plot};

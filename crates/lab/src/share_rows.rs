@@ -3,7 +3,7 @@
 use crate::base::number::{bytes, count, digits, duration, si};
 use crate::cells::{cells, or_none};
 use crate::drives::DrivesResult;
-use crate::metrics::{POINTS, Point};
+use crate::result::metrics::{POINTS, Point};
 use crate::result::{Distribution, JobResult, RunResult, Share};
 
 /// A kind of requests: its name, and the latencies of a part's requests of that kind.

@@ -1,8 +1,8 @@
 //! Where the time of requests went, kind by kind, as tables and pictures of a result tell it.
 
 use crate::base::by::By;
+use crate::result::time_spent::{SlowestCount, Spent};
 use crate::result::{Distribution, RunResult};
-use crate::time_spent::{SlowestCount, Spent};
 use ssd::Part;
 
 /// Where the time of one kind of requests went.

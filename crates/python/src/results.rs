@@ -278,7 +278,7 @@ impl Result {
     /// nothing is known against them.
     #[getter]
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let of = |problem: &lab::problems::Problem| {
+        let of = |problem: &lab::result::problems::Problem| {
             let told = PyDict::new(py);
             told.set_item("name", &*problem.name)?;
             told.set_item("text", &problem.text)?;

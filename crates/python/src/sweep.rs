@@ -6,7 +6,7 @@ use crate::policies::{self, Given};
 use crate::values;
 use lab::files::FolderLock;
 use lab::places::Force;
-use lab::problems::Requirements;
+use lab::result::problems::Requirements;
 use lab::sweep::{Done, Folder, Order, Outcome, Outside, Standing, SweepTold, Worker};
 use lab::{Allowed, DriveCache, ReportError, RunResult, Stop};
 use pyo3::prelude::*;
@@ -196,7 +196,7 @@ impl SweepWorker {
 #[pyfunction]
 pub fn tally(problems: Vec<Vec<String>>) -> Option<String> {
     let names: Vec<Vec<&str>> = problems.iter().map(|of| of.iter().map(String::as_str).collect()).collect();
-    lab::problems::tally_names(&names)
+    lab::result::problems::tally_names(&names)
 }
 
 /// A hash of all sources that affect results: programs with the same hash give the same results.

@@ -10,7 +10,7 @@ use clap::Args;
 use lab::files::FolderLock;
 use lab::job::files;
 use lab::places::Force;
-use lab::problems::Requirements;
+use lab::result::problems::Requirements;
 use lab::sweep::{Folder, Outcome, Outside, Standing, SweepPlan, SweepTold};
 use lab::workers::{self, End, Tasks, carry_out};
 use lab::{DriveCache, JobError};

@@ -3,8 +3,8 @@
 use super::Comparison;
 use super::keys::Key;
 use crate::cells::NONE;
-use crate::metrics::Metric;
-use crate::problem::marked;
+use crate::result::metrics::Metric;
+use crate::result::problem::marked;
 use crate::table::title;
 
 /// Columns of a terminal.

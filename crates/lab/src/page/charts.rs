@@ -4,7 +4,7 @@ use super::room::{Room, number};
 use super::{Run, maps};
 use crate::base::columns::Table;
 use crate::base::labels;
-use crate::regimes::Change;
+use crate::result::regimes::Change;
 use serde_json::{Value, json};
 use ssd::Reading;
 use ssd::flash::op::Cause;

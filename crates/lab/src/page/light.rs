@@ -1,8 +1,8 @@
 //! Whether a result's numbers can be taken as they stand, as a light that is seen first, and what to do next.
 
-use crate::problem::Problem;
-use crate::problems::problems;
 use crate::result::RunResult;
+use crate::result::problem::Problem;
+use crate::result::problems::problems;
 use maud::{Markup, html};
 use std::borrow::Cow;
 
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(Light::of_names([]), Light::Good);
         assert_eq!(Light::of_names(["not_steady"]), Light::Look);
         assert_eq!(Light::of_names(["not_steady", "overloaded"]), Light::Wrong);
-        for (name, ..) in crate::problem::MARKS {
+        for (name, ..) in crate::result::problem::MARKS {
             assert!(!advice(name, None).is_empty(), "{name} without advice");
         }
     }

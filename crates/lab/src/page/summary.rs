@@ -6,7 +6,7 @@ use super::{cards, light::advice};
 use crate::base::labels;
 use crate::base::number::{digits, duration, si};
 use crate::cells::NONE;
-use crate::problem::MARKS;
+use crate::result::problem::MARKS;
 use crate::result::{Distribution, Latencies, RunResult};
 use crate::share_rows::{job_rows, member_rows};
 use crate::table::latency_rows;

@@ -8,9 +8,9 @@ use workload::convert::TargetInfo;
 use workload::{Recorded, SECTOR_BYTES, Spec};
 
 use crate::measure::{forensics, request_log, timeline, versions};
-use crate::metrics::metric_keys;
 use crate::page::BEGINS;
 use crate::plan::job::GENERATOR_SPACE_BYTES;
+use crate::result::metrics::metric_keys;
 use crate::{fio_json, fit};
 
 /// Bytes of a file by which it is known.

@@ -12,8 +12,8 @@ use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
 use crate::plot::grouped::{Group, grouped};
 use crate::plot::picture::{Anchor, Stroke};
 use crate::plot::{FILLED, HEIGHT, Line, Lines, Measured, Plot, colour, shows, steps};
-use crate::problem::letters;
 use crate::result::Distribution;
+use crate::result::problem::letters;
 
 impl Outcome {
     /// All plots, with the stems of their files' names.

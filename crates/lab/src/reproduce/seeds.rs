@@ -4,7 +4,7 @@ use super::cell::Cell;
 use super::claims::Claim;
 use super::experiment::Experiment;
 use super::verdict::{self, Finding, Measured, Runs};
-use crate::problem::MARKS;
+use crate::result::problem::MARKS;
 use std::collections::BTreeMap;
 
 /// Mean and standard deviation (of a sample) of values; of one value without the latter.

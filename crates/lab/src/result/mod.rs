@@ -1,8 +1,31 @@
 //! The result of a run: everything that `result.json` holds. `docs/results.md` explains each key, [`schema()`] states
 //! them for programs.
 
+pub(crate) mod block_age;
+pub(crate) mod block_table;
+pub(crate) mod caution;
+pub(crate) mod cliff;
+pub(crate) mod collect;
+pub(crate) mod facts;
+pub(crate) mod judge;
+pub(crate) mod lifetime;
+pub(crate) mod metrics;
+pub(crate) mod migration;
+pub(crate) mod modes;
+pub(crate) mod page_class;
+pub(crate) mod problem;
+pub mod problems;
+pub mod regimes;
+pub(crate) mod remarks;
+pub(crate) mod retries;
+pub(crate) mod sanitize;
 mod schema;
+pub mod separation;
 mod shares;
+pub(crate) mod slc;
+pub(crate) mod suspends;
+pub(crate) mod time_spent;
+pub mod verdict;
 mod work;
 
 pub use schema::schema;
@@ -15,22 +38,22 @@ pub use work::{
 use crate::base::by::By;
 use crate::base::columns::Table;
 use crate::base::error::ReportError;
-use crate::block_table::BlockTable;
-use crate::caution::Caution;
-use crate::lifetime::Lifetime;
 use crate::measure::fio_tally::FioJob;
 use crate::measure::series::TimeSeries;
 use crate::measure::stalls::Stalls;
 use crate::measure::tail::TailTold;
 use crate::measure::versions::Versions;
-use crate::modes::{HostWork, WearingWeight};
 use crate::past::precondition::Preconditioned;
 use crate::plan::policies::ExternalPolicy;
 use crate::plan::settings::Settings;
-use crate::problem::Problem;
-use crate::regimes::Change;
-use crate::time_spent::TimeSpent;
-use crate::verdict::Verdict;
+use crate::result::block_table::BlockTable;
+use crate::result::caution::Caution;
+use crate::result::lifetime::Lifetime;
+use crate::result::modes::{HostWork, WearingWeight};
+use crate::result::problem::Problem;
+use crate::result::regimes::Change;
+use crate::result::time_spent::TimeSpent;
+use crate::result::verdict::Verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::Status;

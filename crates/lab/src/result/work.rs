@@ -2,15 +2,15 @@
 
 use super::Distribution;
 use crate::base::by::By;
-use crate::block_age::AgeWork;
-use crate::migration::MigrationWork;
-use crate::modes::ProgramModeWork;
-use crate::page_class::{HeatWork, PageClassWork};
-use crate::retries::Retries;
-use crate::sanitize::SanitizeWork;
-use crate::separation::StreamWork;
-use crate::slc::SlcWork;
-use crate::suspends::DieWork;
+use crate::result::block_age::AgeWork;
+use crate::result::migration::MigrationWork;
+use crate::result::modes::ProgramModeWork;
+use crate::result::page_class::{HeatWork, PageClassWork};
+use crate::result::retries::Retries;
+use crate::result::sanitize::SanitizeWork;
+use crate::result::separation::StreamWork;
+use crate::result::slc::SlcWork;
+use crate::result::suspends::DieWork;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::flash::op::Cause;

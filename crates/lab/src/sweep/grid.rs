@@ -6,7 +6,7 @@ use super::labels::Labels;
 use super::sample;
 use super::tables::{Leaf, Source, Table};
 use crate::base::number::count;
-use crate::metrics::metric_keys;
+use crate::result::metrics::metric_keys;
 use std::cmp::Ordering::Equal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

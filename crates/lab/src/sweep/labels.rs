@@ -2,7 +2,7 @@
 
 use super::error::SweepError;
 use super::tables::{Table, bare};
-use crate::metrics::metric_keys;
+use crate::result::metrics::metric_keys;
 use std::collections::BTreeMap;
 
 /// Names for readers, by what they stand for.

@@ -8,7 +8,7 @@ use crate::cells::NONE;
 use crate::compare::markdown;
 use crate::plot::grouped::{Group, grouped};
 use crate::plot::{Line, Lines, Measured, Plot};
-use crate::problem::{legend, letters, marked};
+use crate::result::problem::{legend, letters, marked};
 use crate::table::aligned;
 use ssd::config::{control_escape, is_control};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub struct Row {
     pub varied: Vec<(String, String)>,
     /// For each metric the values of its repeats, by their numbers, in the units of `result.json`.
     pub values: BTreeMap<String, Vec<(u32, f64)>>,
-    /// Names of the problems that any of the repeats has ([`crate::problems`]).
+    /// Names of the problems that any of the repeats has ([`crate::result::problems`]).
     pub problems: BTreeSet<String>,
 }
 

@@ -5,13 +5,13 @@ use super::pivot::{Layout, Measure, Pivot, Row};
 use super::tables::bare;
 use super::{Outcome, Run, SweepPlan};
 use crate::base::columns::{Column, Table, Values};
-use crate::caution::Caution;
-use crate::metrics::{is_time, metric_keys, scalars};
 use crate::plot::Plot;
 use crate::plot::axis::unit_of;
-use crate::problem::names;
-use crate::problems;
 use crate::result::RunResult;
+use crate::result::caution::Caution;
+use crate::result::metrics::{is_time, metric_keys, scalars};
+use crate::result::problem::names;
+use crate::result::problems;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{closed, generator, run, small_drive, soaked};
-use lab::regimes::Change;
+use lab::result::regimes::Change;
 use lab::{Overwrite, Preconditioning, RunResult, RunSpec};
 
 /// What changed, by the metric.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use lab::job::Given;
-use lab::problems::Requirements;
+use lab::result::problems::Requirements;
 use lab::{Drives, DrivesError, DrivesResult, Job, report};
 use workload::Spec;
 

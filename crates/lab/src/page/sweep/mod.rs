@@ -10,7 +10,7 @@ use super::cards;
 use super::light::{Light, WITH_PROBLEMS, WITH_REMARKS, advice, of_lights, prose, sentence, to_do};
 use super::sections::Section;
 use super::tables::{Head, Line, Set, table};
-use crate::problem::MARKS;
+use crate::result::problem::MARKS;
 use base64::Engine;
 use maud::{Markup, html};
 use rows::{Metric, Point};

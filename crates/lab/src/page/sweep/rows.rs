@@ -4,9 +4,9 @@ use super::Swept;
 use crate::base::interval::Interval;
 use crate::base::number::digits;
 use crate::cells::NONE;
-use crate::metrics::{Show, told_as};
 use crate::page::light::Light;
-use crate::problem::MARKS;
+use crate::result::metrics::{Show, told_as};
+use crate::result::problem::MARKS;
 use maud::{Markup, html};
 use std::path::Path;
 

@@ -2,9 +2,9 @@
 
 use super::unsteady;
 use crate::base::number::{digits, duration};
-use crate::metrics::{is_time, metric_keys, scalars};
-use crate::regimes;
 use crate::result::RunResult;
+use crate::result::metrics::{is_time, metric_keys, scalars};
+use crate::result::regimes;
 use ssd::config;
 use std::fmt;
 

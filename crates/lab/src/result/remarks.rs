@@ -5,11 +5,11 @@
 //! To add one, write a function below and name it in [`ALL`].
 
 use crate::base::number::{bytes, count, digits, duration, of_things, percent, si};
-use crate::cliff::Cliff;
-use crate::facts::Facts;
 use crate::past::precondition::Past;
 use crate::plan::spec::LoopMode;
 use crate::result::RunResult;
+use crate::result::cliff::Cliff;
+use crate::result::facts::Facts;
 use ssd::flash::op::Cause;
 use ssd::{Executor, OpCode};
 use workload::Remark;

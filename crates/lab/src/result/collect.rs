@@ -2,31 +2,31 @@
 
 use crate::base::by::{Axis, By};
 use crate::base::process::peak_rss_bytes;
-use crate::block_age::AgeWork;
-use crate::caution::Caution;
-use crate::facts::Facts;
-use crate::judge;
-use crate::lifetime::Lifetime;
 use crate::measure::meter::{KINDS, Kind, Meter, histogram, ratio};
-use crate::migration::MigrationWork;
-use crate::modes::{HostWork, ProgramModeWork, WearingWeight};
-use crate::page_class::{HeatWork, PageClassWork};
 use crate::plan::policies::ExternalPolicy;
 use crate::plan::settings::{self, Settings};
 use crate::plan::spec::LoopMode;
-use crate::problems;
-use crate::regimes;
-use crate::remarks;
+use crate::result::block_age::AgeWork;
+use crate::result::caution::Caution;
+use crate::result::facts::Facts;
+use crate::result::judge;
+use crate::result::lifetime::Lifetime;
+use crate::result::migration::MigrationWork;
+use crate::result::modes::{HostWork, ProgramModeWork, WearingWeight};
+use crate::result::page_class::{HeatWork, PageClassWork};
+use crate::result::problems;
+use crate::result::regimes;
+use crate::result::remarks;
+use crate::result::retries::Retries;
+use crate::result::sanitize::SanitizeWork;
+use crate::result::separation::StreamWork;
+use crate::result::slc::SlcWork;
+use crate::result::suspends::DieWork;
+use crate::result::time_spent::TimeSpent;
 use crate::result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FORMAT, FlashWork, FtlWork, JobResult, Latencies,
     Rates, ReadReclaimWork, RunResult, Together, Utilisation, Victims, version,
 };
-use crate::retries::Retries;
-use crate::sanitize::SanitizeWork;
-use crate::separation::StreamWork;
-use crate::slc::SlcWork;
-use crate::suspends::DieWork;
-use crate::time_spent::TimeSpent;
 use hdrhistogram::Histogram;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::ServiceTimes;

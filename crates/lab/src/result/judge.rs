@@ -3,12 +3,12 @@
 
 use crate::base::labels;
 use crate::base::number::{digits, duration, percent, si};
-use crate::facts::Facts;
 use crate::measure::meter::KINDS;
 use crate::measure::windows::Window;
 use crate::plan::spec::LoopMode;
+use crate::result::facts::Facts;
+use crate::result::verdict::{CLOSED, OVERLOADED, Verdict};
 use crate::result::{Busy, JobResult, RunResult, Utilisation};
-use crate::verdict::{CLOSED, OVERLOADED, Verdict};
 use ssd::flash::op::Cause;
 use ssd::{Executor, Part};
 

@@ -5,13 +5,13 @@
 
 mod require;
 
-pub use crate::problem::Problem;
-use crate::problem::{MARKS, names};
+pub use crate::result::problem::Problem;
+use crate::result::problem::{MARKS, names};
 pub use require::{Requirements, WrongRequirement};
 
 use crate::base::number::count;
-use crate::regimes;
 use crate::result::RunResult;
+use crate::result::regimes;
 
 /// How many of some results have each kind of problem, in words: `27 of 81 overloaded, 35 not steady`; `None` if none
 /// has one.

@@ -1,9 +1,9 @@
 //! How much a drive took before it was worn out.
 
 use crate::endurance::{DAYS, YEARS, expected};
-use crate::facts::Facts;
 use crate::past::precondition::EraseCounts;
 use crate::plan::job::SIZED;
+use crate::result::facts::Facts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssd::{AgeStep, Executor, OpCode, Reason};

@@ -10,7 +10,7 @@
 use crate::base::number::{digits, duration, si};
 use crate::measure::series::{SeriesValue, TimeSeries};
 use crate::measure::windows::Windows;
-use crate::verdict::Verdict;
+use crate::result::verdict::Verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
