@@ -26,27 +26,16 @@
 //! then is not lost. Results are the same whether experiments run one by one or on all cores ([`run_all`]).
 
 mod base;
-mod books;
 pub mod bound;
 mod cells;
 pub mod characterize;
 mod compare;
 mod counted;
 pub mod death;
-mod desk;
-mod driven;
-mod drives;
 pub mod endurance;
-pub mod experiment;
 mod fio_json;
 pub mod fit;
-mod foresee;
-mod jobs;
-mod lookahead;
-mod loops;
-mod many;
 mod measure;
-mod members;
 pub mod page;
 mod past;
 pub mod places;
@@ -55,15 +44,13 @@ mod plot;
 pub mod report;
 pub mod reproduce;
 pub mod result;
-mod session;
+mod run;
 mod share_rows;
 mod short;
 mod slowest;
 pub mod sweep;
 mod table;
-mod tally;
 mod time_of_kinds;
-mod volume;
 pub mod workers;
 
 pub use base::by::{Axis, By};
@@ -73,10 +60,6 @@ pub use base::sources::SOURCES;
 pub use base::stop::Stop;
 pub use base::threads::no_thread;
 pub use base::{columns, error, files, interval, memory, phase, process};
-pub use drives::{Drives, DrivesError, DrivesResult, Part, Sum};
-pub use experiment::{Experiment, RunError, prepare, prepare_run, run, run_driven, run_prepared};
-pub use foresee::foresee;
-pub use many::run_all;
 pub use measure::fio_tally::FioJob;
 pub use measure::progress::{Progress, SoFar};
 pub use measure::request_log::request_log_columns;
@@ -109,4 +92,9 @@ pub use result::{
     BufferWork, Busy, Distribution, DriveSize, EraseCount, FlashWork, FtlWork, JobResult, Latencies,
     MemberResult, Rates, RunResult, Share, ShareLatencies, Utilisation,
 };
-pub use session::{ARRIVAL_NS_MAX, Session};
+pub use run::drives::{Drives, DrivesError, DrivesResult, Part, Sum};
+pub use run::experiment;
+pub use run::experiment::{Experiment, RunError, prepare, prepare_run, run, run_driven, run_prepared};
+pub use run::foresee::foresee;
+pub use run::many::run_all;
+pub use run::session::{ARRIVAL_NS_MAX, Session};

@@ -2,9 +2,9 @@
 
 use crate::base::number::{bytes, count, digits, duration, si};
 use crate::cells::{cells, or_none};
-use crate::drives::DrivesResult;
 use crate::result::metrics::{POINTS, Point};
 use crate::result::{Distribution, JobResult, RunResult, Share};
+use crate::run::drives::DrivesResult;
 
 /// A kind of requests: its name, and the latencies of a part's requests of that kind.
 type Kind = (&'static str, fn(&Share) -> &Distribution);

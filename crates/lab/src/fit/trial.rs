@@ -2,10 +2,10 @@
 
 use super::model::{Model, Set};
 use crate::base::stop::Stop;
-use crate::experiment::Experiment;
 use crate::plan::job::{Job, JobError};
 use crate::plan::spec::RunSpec;
 use crate::result::{Distribution, RunResult};
+use crate::run::experiment::Experiment;
 use std::io::Write;
 use std::path::Path;
 use workload::Spec;

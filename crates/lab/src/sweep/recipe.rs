@@ -6,11 +6,11 @@
 use super::SweepError;
 use super::grid::{Point, Sweep};
 use super::tables::WORKLOAD;
-use crate::experiment::number_of_drive;
 use crate::plan::job::{Chosen, Job, JobError, Levels, Plan, Remembered, taking, with_path};
 use crate::plan::own::{Asked, Names};
 use crate::plan::policies::{Allowed, known_or};
 use crate::plan::spec::RunSpec;
+use crate::run::experiment::number_of_drive;
 use sha2::Digest;
 use ssd::reconfigure::{differing, is_changeable};
 use ssd::{DriveConfig, ExternalPolicies};

@@ -9,13 +9,13 @@
 //! more than its depth.
 
 use crate::base::error::Failure;
-use crate::desk::{Counted, Desk, LentDesk, MARK_BITS, PATIENCE, mark_of};
-use crate::jobs::Jobs;
 use crate::measure::meter::Meter;
 use crate::measure::progress::Progress;
 use crate::plan::spec::RunSpec;
 use crate::result::JobResult;
-use crate::volume::Volume;
+use crate::run::desk::{Counted, Desk, LentDesk, MARK_BITS, PATIENCE, mark_of};
+use crate::run::jobs::Jobs;
+use crate::run::volume::Volume;
 use ssd::units::SECTOR_BYTES;
 use ssd::{Completion, Drive, DriveConfig, SimTime};
 use std::collections::VecDeque;

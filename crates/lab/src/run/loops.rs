@@ -4,10 +4,10 @@
 //! drive wait in the workload, which is not read on until there is room.
 
 use crate::base::error::Failure;
-use crate::desk::{Counted, Desk, LentDesk, mark_of};
-use crate::lookahead::Lookahead;
 use crate::measure::progress::Progress;
 use crate::plan::spec::{LoopMode, RunSpec};
+use crate::run::desk::{Counted, Desk, LentDesk, mark_of};
+use crate::run::lookahead::Lookahead;
 use ssd::{Breakdown, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
 use workload::{Request, Source};
 

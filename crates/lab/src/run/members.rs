@@ -2,7 +2,7 @@
 
 use crate::base::by::By;
 use crate::result::MemberResult;
-use crate::tally::Tally;
+use crate::run::tally::Tally;
 use ssd::counters::Count;
 use ssd::flash::op::CAUSES;
 use ssd::{Completion, SimTime, Stats};

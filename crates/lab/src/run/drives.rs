@@ -6,13 +6,13 @@
 //! what they were before the first is what each would be on which its pieces alone had been.
 
 use crate::base::error::Failure;
-use crate::driven::{AtPost, DrivenSession, Together};
-use crate::experiment::{Before, Measured, RunError, begin, run_metered};
 use crate::measure::meter::{KINDS, Meter, histogram, ratio};
 use crate::measure::progress::Progress;
 use crate::plan::spec::{LoopMode, RunSpec};
 use crate::result::block_table::BlockTable;
 use crate::result::{Distribution, FORMAT, JobResult, Rates, RunResult, Share, ShareLatencies, version};
+use crate::run::driven::{AtPost, DrivenSession, Together};
+use crate::run::experiment::{Before, Measured, RunError, begin, run_metered};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssd::units::SECTOR_BYTES;

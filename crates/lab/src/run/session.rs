@@ -4,11 +4,11 @@
 //! pass while the next request would have been sent before. So requests stay in flight between calls.
 
 use crate::base::error::Failure;
-use crate::desk::{Desk, mark_of};
-use crate::experiment::{Before, Measured, RunError, begin};
 use crate::measure::progress::Progress;
 use crate::plan::spec::{LoopMode, RunSpec};
 use crate::result::RunResult;
+use crate::run::desk::{Desk, mark_of};
+use crate::run::experiment::{Before, Measured, RunError, begin};
 use ssd::{Completion, Drive, DriveConfig, SimTime};
 use std::collections::VecDeque;
 use workload::{FilesAtStart, Prepared, Request};

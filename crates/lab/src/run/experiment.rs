@@ -3,10 +3,6 @@
 use crate::base::error::Failure;
 use crate::base::process::thread_cpu_time;
 use crate::base::stop::Stop;
-use crate::desk::Counted;
-use crate::driven::DrivenSession;
-use crate::foresee::{check_told, read_prepared_ahead, tell};
-use crate::loops::Session;
 use crate::measure::meter::Meter;
 use crate::measure::progress::Progress;
 use crate::past::age::{self, AgeSteps};
@@ -19,6 +15,10 @@ use crate::plan::sizing::bytes;
 use crate::plan::spec::{LoopMode, RunSpec};
 use crate::result::facts::{Cost, Facts};
 use crate::result::{JobResult, RunResult};
+use crate::run::desk::Counted;
+use crate::run::driven::DrivenSession;
+use crate::run::foresee::{check_told, read_prepared_ahead, tell};
+use crate::run::loops::Session;
 use ssd::reconfigure::differing;
 use ssd::{Drive, DriveConfig, Executor, ExternalPolicies, Foresight};
 use std::fmt;
@@ -246,7 +246,7 @@ fn check_one_drive(workload: &Prepared) -> Result<(), Failure> {
 }
 
 /// Runs requests in a closed or an open loop on a drive that exists, and was told of them if it looks ahead
-/// ([`crate::foresee`]). `config` is the drive's.
+/// ([`crate::run::foresee`]). `config` is the drive's.
 pub fn run<S: Source + ?Sized>(
     drive: &mut Drive,
     config: &DriveConfig,

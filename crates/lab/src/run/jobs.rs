@@ -1,7 +1,7 @@
 //! What is measured of each job of a workload of jobs.
 
 use crate::result::JobResult;
-use crate::tally::{Spread, Tally};
+use crate::run::tally::{Spread, Tally};
 use ssd::{Completion, SimTime};
 use workload::{Driven, LaneTimes};
 
