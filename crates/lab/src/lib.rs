@@ -27,30 +27,19 @@
 
 mod base;
 pub mod bound;
-mod cells;
 pub mod characterize;
-mod compare;
-mod counted;
 pub mod death;
 pub mod endurance;
-mod fio_json;
 pub mod fit;
 mod measure;
-pub mod page;
 mod past;
 pub mod places;
 mod plan;
-mod plot;
 pub mod report;
 pub mod reproduce;
 pub mod result;
 mod run;
-mod share_rows;
-mod short;
-mod slowest;
 pub mod sweep;
-mod table;
-mod time_of_kinds;
 pub mod workers;
 
 pub use base::by::{Axis, By};
@@ -81,7 +70,7 @@ pub use plan::run_config::{ExecutorChoice, LoopChoice, OverwriteChoice, RunConfi
 pub use plan::settings::Settings;
 pub use plan::spec::{LoopMode, RunSpec};
 pub use plan::{job, own, policies, run_config, settings, sizing, spec};
-pub use plot::Plot;
+pub use report::plot::Plot;
 pub use result::block_table::BlockTable;
 pub use result::caution::Caution;
 pub use result::lifetime::Lifetime;

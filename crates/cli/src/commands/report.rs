@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::files::{FileLock, replace};
-use lab::page::Reported;
+use lab::report::page::Reported;
 
 use crate::failure::Failure;
 use lab::places::{Force, Kind, Places, claim_file};

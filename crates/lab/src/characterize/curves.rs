@@ -7,7 +7,7 @@ use super::monte_carlo::{self, AGES};
 use super::population::{Population, extremes, quantile};
 use super::sheet::{CYCLES, RETENTION, Sheet, line};
 use super::voltages;
-use crate::plot::Plot;
+use crate::report::plot::Plot;
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::CellModel;
 

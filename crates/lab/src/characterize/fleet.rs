@@ -8,7 +8,7 @@
 use super::population::quantile;
 use super::sheet::{Cell, Sheet};
 use crate::base::threads::on_all_cores;
-use crate::table::grid;
+use crate::report::table::grid;
 use ssd::DriveConfig;
 use ssd::bare_blocks::BareBlocks;
 use ssd::config::ConfigErrors;

@@ -2,7 +2,7 @@
 
 use super::sheet::{Sheet, line};
 use crate::base::threads::on_all_cores;
-use crate::table::grid;
+use crate::report::table::grid;
 use ssd::nand::cell::lock::{
     BLOCK_LOCK_US, BLOCK_LOCK_VOLTAGES, BLOCK_LOCKED_V, BlockLock, FIVE_YEARS_HOURS, PAGE_LOCK_US,
     PAGE_LOCK_VOLTAGES, PageLock, Region, at_least, majority_lost,

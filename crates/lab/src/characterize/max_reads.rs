@@ -3,7 +3,7 @@
 use super::reads::{BlockOfWordlines, Law, Pattern, Spread, Victim, WORDLINES, reads_until};
 use super::sheet::{CYCLES, Cell, Sheet, line};
 use crate::base::threads::on_all_cores;
-use crate::plot::Line;
+use crate::report::plot::Line;
 use ssd::nand::cell::{CellModel, Group};
 
 /// Ages, in 1000 cycles.

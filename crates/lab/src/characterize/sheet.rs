@@ -1,7 +1,7 @@
 //! What was measured: a table, which becomes CSV and Parquet, and the plots of it.
 
 use crate::base::columns::{Column, Table, Values};
-use crate::plot::{Line, Lines, Plot};
+use crate::report::plot::{Line, Lines, Plot};
 use std::ops::Deref;
 
 /// What is on horizontal axes.

@@ -4,7 +4,7 @@ use super::monte_carlo;
 use super::plan::Plan;
 use super::reads::{MONTH_HOURS, groups_of};
 use super::sheet::{CYCLES, RETENTION, Sheet, line};
-use crate::plot::Line;
+use crate::report::plot::Line;
 use ssd::nand::cell::{CellModel, CellState, Distribution};
 
 /// Wordlines of a block of 003.

@@ -5,8 +5,8 @@ use super::predictions::Row;
 use super::steps::Fit;
 use crate::base::number::digits;
 use crate::base::number::percent;
-use crate::compare::wrapped;
-use crate::table::aligned;
+use crate::report::compare::wrapped;
+use crate::report::table::aligned;
 use serde_json::{Value, json};
 use ssd::config::presets::FITTED;
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl Fit {
         }
         let head = ["", "given", "predicted", "off", ""].map(str::to_owned).to_vec();
         let rows = std::iter::once(head).chain(self.rows.iter().map(cells));
-        format!("\npredicted\n{}", crate::table::grid(&rows.collect::<Vec<_>>()))
+        format!("\npredicted\n{}", crate::report::table::grid(&rows.collect::<Vec<_>>()))
     }
 
     /// The drive's configuration, as TOML whose keys say where they came from.

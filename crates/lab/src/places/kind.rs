@@ -7,11 +7,12 @@ use std::path::Path;
 use workload::convert::TargetInfo;
 use workload::{Recorded, SECTOR_BYTES, Spec};
 
+use crate::fit;
 use crate::measure::{forensics, request_log, timeline, versions};
-use crate::page::BEGINS;
 use crate::plan::job::GENERATOR_SPACE_BYTES;
+use crate::report::fio_json;
+use crate::report::page::BEGINS;
 use crate::result::metrics::metric_keys;
-use crate::{fio_json, fit};
 
 /// Bytes of a file by which it is known.
 const HEAD_BYTES: u64 = 64 << 10;

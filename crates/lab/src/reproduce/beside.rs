@@ -3,7 +3,7 @@
 use super::cell::{Cell, Place};
 use super::experiment::Experiment;
 use crate::base::number::digits;
-use crate::table::grid;
+use crate::report::table::grid;
 
 /// Adds to each run what it copied beside a technique of its study: more than the one `beyond`, and the share of that
 /// which the one `over` did.

@@ -6,12 +6,12 @@ use super::metrics;
 use super::study::Study;
 use super::{Cell, Experiment, Outcome};
 use crate::base::csv::Csv;
-use crate::plot::axis::Times;
-use crate::plot::font::text_width;
-use crate::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
-use crate::plot::grouped::{Group, grouped};
-use crate::plot::picture::{Anchor, Stroke};
-use crate::plot::{FILLED, HEIGHT, Line, Lines, Measured, Plot, colour, shows, steps};
+use crate::report::plot::axis::Times;
+use crate::report::plot::font::text_width;
+use crate::report::plot::frame::{Frame, Key, KeyKind, Mark, Scale};
+use crate::report::plot::grouped::{Group, grouped};
+use crate::report::plot::picture::{Anchor, Stroke};
+use crate::report::plot::{FILLED, HEIGHT, Line, Lines, Measured, Plot, colour, shows, steps};
 use crate::result::Distribution;
 use crate::result::problem::letters;
 
@@ -284,7 +284,7 @@ impl Shown<'_> {
         let first = self.techniques().first().map(|(technique, _)| *technique);
         let cell = first.and_then(|technique| self.cell(technique, workload));
         let found = cell.and_then(|cell| cell.result.versions.clone()).unwrap_or_default();
-        crate::plot::versions(&found)
+        crate::report::plot::versions(&found)
     }
 
     /// Parts of a whole in percent, a stacked bar for each workload and technique.

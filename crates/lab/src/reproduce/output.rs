@@ -4,9 +4,9 @@ use super::beside;
 use super::verdict::{Finding, Measured};
 use super::{Basis, Cell, Outcome, Verdict};
 use crate::base::number::digits;
+use crate::report::table::grid;
 use crate::result::problem::{legend, letters, marked};
 use crate::result::problems::tally_names;
-use crate::table::grid;
 use std::fmt::Write as _;
 
 /// How results begin.

@@ -3,8 +3,8 @@
 use super::Swept;
 use crate::base::interval::Interval;
 use crate::base::number::digits;
-use crate::cells::NONE;
-use crate::page::light::Light;
+use crate::report::cells::NONE;
+use crate::report::page::light::Light;
 use crate::result::metrics::{Show, told_as};
 use crate::result::problem::MARKS;
 use maud::{Markup, html};
@@ -315,7 +315,7 @@ const ROWS: usize = 2_000; // [A]
 fn page_of(swept: &Swept, id: &str, beside: Option<&Path>) -> Option<String> {
     let folder = swept.folder.canonicalize().ok()?;
     let beside = beside?.canonicalize().ok()?;
-    let page = folder.join("runs").join(id).join(crate::page::PAGE_NAME);
+    let page = folder.join("runs").join(id).join(crate::report::page::PAGE_NAME);
     let page = page.is_file().then_some(page)?;
     let link = page.strip_prefix(beside).ok()?;
     Some(link.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/"))

@@ -10,7 +10,7 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 pub(super) const FONT_SIZE: f64 = 16.5;
 
 /// The font, as PDF files hold it.
-pub(super) const FILE: &[u8] = include_bytes!("../../vendor/plot-font/WordlinePlot.ttf");
+pub(super) const FILE: &[u8] = include_bytes!("../../../vendor/plot-font/WordlinePlot.ttf");
 
 static FACE: LazyLock<Face<'static>> =
     LazyLock::new(|| Face::parse(FILE, 0).unwrap_or_else(|error| unreachable!("it is ours: {error}")));

@@ -1,8 +1,8 @@
 //! What was measured, on two cards: the drive, and what it had to do.
 
 use crate::base::number::{bytes, count, digits, duration, percent, si};
+use crate::report::table;
 use crate::result::RunResult;
-use crate::table;
 use maud::{Markup, html};
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -2,11 +2,11 @@
 
 use crate::base::labels;
 use crate::base::number::{count, duration, percent};
-use crate::cells::cells;
 use crate::measure::tail::{Example, Reason, Slowest, TailTold};
+use crate::report::cells::cells;
+use crate::report::table::grid;
+use crate::report::time_of_kinds::slowest_share;
 use crate::result::RunResult;
-use crate::table::grid;
-use crate::time_of_kinds::slowest_share;
 
 /// Reasons that the table tells.
 const ROWS: usize = 12;

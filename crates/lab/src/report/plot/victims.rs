@@ -3,8 +3,8 @@
 use super::{Across, Line, Lines, Plot};
 use crate::base::csv::Csv;
 use crate::base::number::digits;
+use crate::report::table::title;
 use crate::result::RunResult;
-use crate::table::title;
 
 /// The share of a result's victims of which no more than a share of their units lived, over that share.
 pub(crate) fn victims(results: &[RunResult]) -> Plot {

@@ -5,11 +5,11 @@ mod rows;
 
 use crate::base::csv::Csv;
 use crate::base::number::digits;
-use crate::cells::NONE;
+use crate::report::cells::NONE;
+use crate::report::table::{grid, title};
 use crate::result::RunResult;
 use crate::result::metrics::{Metric, ZERO_TELLS, metrics};
 use crate::result::problem::{legend, letters, marked, names};
-use crate::table::{grid, title};
 use keys::{Key, differing, in_force, named, natural, told_apart};
 use rows::{Rows, WIDTH};
 use ssd::config::{Problem, control_escape, is_control};

@@ -1,9 +1,9 @@
 //! Everything that the drive counted, as it is told people.
 
 use crate::base::number::count;
-use crate::cells::cells;
+use crate::report::cells::cells;
+use crate::report::table::grid;
 use crate::result::RunResult;
-use crate::table::grid;
 use ssd::Stats;
 use ssd::counters::Counter;
 

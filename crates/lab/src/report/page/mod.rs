@@ -18,7 +18,7 @@ mod sweep;
 mod tables;
 
 use crate::base::columns::Table;
-use crate::compare::Comparison;
+use crate::report::compare::Comparison;
 use crate::result::RunResult;
 use claims::ClaimsOf;
 use maud::{Markup, PreEscaped, html};
@@ -30,9 +30,9 @@ use sweep::Swept;
 pub use folder::{NoFolder, Reported};
 
 /// Charts for the page: uPlot by Leon Sorokin (MIT), as its authors have published it.
-const UPLOT_JS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.iife.min.js");
-const UPLOT_CSS: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.min.css");
-const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot-1.6.32/LICENSE");
+const UPLOT_JS: &str = include_str!("../../../vendor/uplot-1.6.32/uPlot.iife.min.js");
+const UPLOT_CSS: &str = include_str!("../../../vendor/uplot-1.6.32/uPlot.min.css");
+const UPLOT_LICENSE: &str = include_str!("../../../vendor/uplot-1.6.32/LICENSE");
 const PAGE_JS: &str = include_str!("page.js");
 const SWEEP_JS: &str = include_str!("sweep.js");
 const PAGE_CSS: &str = include_str!("page.css");
@@ -73,6 +73,11 @@ impl Run {
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)
     }
+}
+
+/// A page of one result.
+pub(crate) fn of_result(result: &RunResult) -> String {
+    page(vec![Run::of(result)], &[])
 }
 
 /// The page of these runs and claims.
@@ -188,14 +193,14 @@ mod tests {
     /// What others have written is here as they have published it, or as our script has made it of that.
     #[test]
     fn vendored_files_are_what_they_were() {
-        let of_uplot = include_str!("../../vendor/uplot-1.6.32/SHA256SUMS");
-        let of_font = include_str!("../../vendor/plot-font/SHA256SUMS");
+        let of_uplot = include_str!("../../../vendor/uplot-1.6.32/SHA256SUMS");
+        let of_font = include_str!("../../../vendor/plot-font/SHA256SUMS");
         let files: [(&str, &[u8], &str); 5] = [
             ("uPlot.iife.min.js", UPLOT_JS.as_bytes(), of_uplot),
             ("uPlot.min.css", UPLOT_CSS.as_bytes(), of_uplot),
             ("LICENSE", UPLOT_LICENSE.as_bytes(), of_uplot),
-            ("WordlinePlot.ttf", include_bytes!("../../vendor/plot-font/WordlinePlot.ttf"), of_font),
-            ("LICENSE", include_bytes!("../../vendor/plot-font/LICENSE"), of_font),
+            ("WordlinePlot.ttf", include_bytes!("../../../vendor/plot-font/WordlinePlot.ttf"), of_font),
+            ("LICENSE", include_bytes!("../../../vendor/plot-font/LICENSE"), of_font),
         ];
         for (name, bytes, sums) in files {
             let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -5,11 +5,11 @@ use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use super::{cards, light::advice};
 use crate::base::labels;
 use crate::base::number::{digits, duration, si};
-use crate::cells::NONE;
+use crate::report::cells::NONE;
+use crate::report::share_rows::{job_rows, member_rows};
+use crate::report::table::latency_rows;
 use crate::result::problem::MARKS;
 use crate::result::{Distribution, Latencies, RunResult};
-use crate::share_rows::{job_rows, member_rows};
-use crate::table::latency_rows;
 use maud::{Markup, html};
 use ssd::flash::op::Cause;
 

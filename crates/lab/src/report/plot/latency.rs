@@ -5,9 +5,9 @@ use super::frame::{Frame, Key, KeyKind, Mark, Scale};
 use super::picture::{Picture, Stroke};
 use super::{HEIGHT, Plot, colour, shows};
 use crate::base::csv::Csv;
+use crate::report::table::title;
+use crate::report::time_of_kinds::OfKind;
 use crate::result::{Distribution, RunResult};
-use crate::table::title;
-use crate::time_of_kinds::OfKind;
 
 /// Nines that are always shown: up to 99.99 %.
 const NINES_AT_LEAST: f64 = 4.0;

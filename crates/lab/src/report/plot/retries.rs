@@ -6,8 +6,8 @@ use super::picture::Picture;
 use super::{FILLED, HEIGHT, Plot, colour};
 use crate::base::csv::Csv;
 use crate::base::number::{digits, percent};
+use crate::report::table::title;
 use crate::result::RunResult;
-use crate::table::title;
 
 /// At most so many numbers of attempts are marked.
 const MARKS: usize = 12;

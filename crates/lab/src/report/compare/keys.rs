@@ -1,6 +1,6 @@
 //! What was set differently: keys of configurations that are in force, and the order of their values.
 
-use crate::cells::NONE;
+use crate::report::cells::NONE;
 use crate::result::RunResult;
 use serde_json::Value;
 use ssd::sections::ErrorModel;

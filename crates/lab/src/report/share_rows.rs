@@ -1,7 +1,7 @@
 //! Rows for the parts of a run's requests: its jobs, its phases, several workloads together.
 
 use crate::base::number::{bytes, count, digits, duration, si};
-use crate::cells::{cells, or_none};
+use crate::report::cells::{cells, or_none};
 use crate::result::metrics::{POINTS, Point};
 use crate::result::{Distribution, JobResult, RunResult, Share};
 use crate::run::drives::DrivesResult;

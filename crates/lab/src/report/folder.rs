@@ -1,21 +1,17 @@
-//! Results for people: tables, plots, folders.
+//! Folders of results.
 
 use crate::base::columns::Table;
 use crate::base::error::ReportError;
 use crate::base::files::{FolderLock, write_set};
-pub use crate::compare::{Comparison, NotCompared};
-use crate::fio_json;
 use crate::measure::series::NAMES_OF_TABLES;
-pub use crate::page::PAGE_NAME;
 use crate::plan::claim::{Force, Set, check_folder};
 use crate::plan::job::{JobError, files as read};
-use crate::plot::Plot;
+use crate::report::compare::Comparison;
+use crate::report::page::{PAGE_NAME, of_result};
+use crate::report::plot::{self, Plot};
 use crate::result::block_table;
-pub use crate::result::metrics::metric_keys;
-use crate::result::{self, FILE_NAME, RunResult, version};
+use crate::result::{FILE_NAME, RunResult, version};
 use crate::run::drives::DrivesResult;
-use crate::{counted, slowest, table};
-use crate::{page, plot};
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -41,39 +37,6 @@ pub fn workload_plots(analysis: &workload::analysis::Analysis) -> Vec<(&'static 
     plot::workload(analysis)
 }
 
-/// One result as a table for people.
-pub fn table(result: &RunResult) -> String {
-    let tail =
-        result.tail.as_ref().map_or(String::new(), |tail| format!("\n{}", slowest::tables(tail, result)));
-    table::one(result) + &tail
-}
-
-/// One result in a line, with the remarks on it.
-pub fn brief(result: &RunResult) -> String {
-    crate::short::brief(result)
-}
-
-/// One result in the layout of fio's JSON output (`--output-format=json`, fio 3): the members of its workload as jobs,
-/// or its jobs, or all of it as one. None of a run that did not count for it ([`crate::RunSpec::tells_fio`]).
-pub fn fio_json(result: &RunResult) -> Option<String> {
-    fio_json::text(result)
-}
-
-/// Everything that the drive counted and that is not zero, as a table for people.
-pub fn counters(result: &RunResult) -> String {
-    counted::table(result)
-}
-
-/// What `result.json` is: every key with its type and meaning, as a JSON Schema (draft 2020-12).
-pub fn schema() -> String {
-    format!("{:#}\n", result::schema())
-}
-
-/// Several results side by side, each with its ratio to the first.
-pub fn compare(results: &[RunResult]) -> String {
-    Comparison::of(results).text()
-}
-
 /// Writes a folder of results: `result.json`, the plots `latency` and `breakdown` (where time passes), `retries` (of a
 /// drive whose cells age), `victims` (of one that was cleaned) and `versions` (if asked for), each as SVG, PDF and CSV,
 /// the tables `series`, `series_dies`, `series_channels` (where time passes) and `blocks` (if they were put in), each
@@ -92,7 +55,7 @@ pub fn write(folder: &Path, result: &RunResult, config_toml: &str) -> Result<Vec
     if let Some(versions) = &result.versions {
         files.extend(plot::versions(versions).files(VERSIONS));
     }
-    files.push((PAGE_NAME.to_owned(), page(result).into_bytes()));
+    files.push((PAGE_NAME.to_owned(), of_result(result).into_bytes()));
     write_all(folder, RUN, &files)
 }
 
@@ -107,21 +70,6 @@ pub fn write_drives(
         write(&folder.join(&result.name), result, &config(number))?;
     }
     write_all(folder, RUN, &[(FILE_NAME.to_owned(), of.to_json().into_bytes())]).map(drop)
-}
-
-/// Results of several drives as tables for people: a row for each and their sum, and jobs on all drives together.
-pub fn drives_table(of: &DrivesResult) -> String {
-    table::of_drives(of)
-}
-
-/// The same in a line for each, with the remarks on it.
-pub fn drives_brief(of: &DrivesResult) -> String {
-    of.drives.iter().map(brief).collect::<String>() + &table::sum_of_drives(of)
-}
-
-/// One result as a page: a file that opens in any browser, without a network.
-pub fn page(result: &RunResult) -> String {
-    page::page(vec![page::Run::of(result)], &[])
 }
 
 /// Writes a folder with a comparison: `comparison.txt` and the plots that [`write()`] has, and `write_amplification`.

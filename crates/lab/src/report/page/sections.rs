@@ -10,15 +10,15 @@ use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use crate::base::by::By;
 use crate::base::labels;
 use crate::base::number::{count, duration, of_things, percent};
-use crate::compare::Comparison;
-use crate::counted;
 use crate::measure::stalls::Stall;
 use crate::measure::tail::{Example, Reason, Slowest, TailTold};
+use crate::report::compare::Comparison;
+use crate::report::counted;
+use crate::report::table::firmware_blocks;
+use crate::report::time_of_kinds::OfKind;
 use crate::result::RunResult;
 use crate::result::regimes;
 use crate::result::time_spent::Spent;
-use crate::table::firmware_blocks;
-use crate::time_of_kinds::OfKind;
 use maud::{Markup, html};
 use ssd::Part;
 use ssd::counters::Counter;
@@ -357,7 +357,7 @@ fn side_by_side(comparison: &Comparison) -> Markup {
 /// A value of a configuration, as text.
 fn shown(result: &RunResult, key: &str) -> String {
     match result.config.get(key) {
-        None => crate::cells::NONE.to_owned(),
+        None => crate::report::cells::NONE.to_owned(),
         Some(serde_json::Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
     }

@@ -2,10 +2,10 @@
 
 use super::Comparison;
 use super::keys::Key;
-use crate::cells::NONE;
+use crate::report::cells::NONE;
+use crate::report::table::title;
 use crate::result::metrics::Metric;
 use crate::result::problem::marked;
-use crate::table::title;
 
 /// Columns of a terminal.
 pub(super) const WIDTH: usize = 120;
