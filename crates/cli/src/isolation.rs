@@ -14,7 +14,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lab::{death, no_thread, process};
+use lab::workers::death;
+use lab::{no_thread, process};
 use signal_hook::consts::{SIGCONT, SIGSTOP, SIGTSTP};
 use signal_hook::{flag, low_level};
 

@@ -28,7 +28,6 @@
 mod base;
 pub mod bound;
 pub mod characterize;
-pub mod death;
 pub mod endurance;
 pub mod fit;
 mod measure;

@@ -200,7 +200,7 @@ fn what_is_allowed_passes() {
         (cli, "#[cfg(test)]\nmod tests {\n    fn f() { g().unwrap() }\n}\n"),
         ("crates/lab/tests/a.rs", &long_test),
         ("crates/lab/tests/a.rs", &wide_sample),
-        ("crates/lab/src/memory.rs", "fn f() { unsafe { g() } }\n"),
+        ("crates/lab/src/base/memory.rs", "fn f() { unsafe { g() } }\n"),
         (core, "// a HashMap would be iterated in hash order\nconst WHY: &str = \"no Instant\";\n"),
         (
             core,

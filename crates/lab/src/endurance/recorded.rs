@@ -5,7 +5,8 @@
 //! is written, and how much is written between two times stay as they were. (The sampling of places is that of SHARDS:
 //! Waldspurger et al., FAST 2015.) What the recording does not change is taken for data that nobody changes.
 //!
-//! It is played over and over, each time in pieces of another order, as a drive's past is ([`crate::past::precondition`]).
+//! It is played over and over, each time in pieces of another order, as a drive's past is
+//! ([`crate::past::precondition`]).
 
 use ssd::rng::{Rng, mix};
 use ssd::signals::{Hints, OpCode};

@@ -1,4 +1,5 @@
-//! What is measured while a run goes on: of each request, of the drive in intervals and in a window, of what lies in flash.
+//! What is measured while a run goes on: of each request, of the drive in intervals and in a window, of what lies in
+//! flash.
 
 pub mod fio_tally;
 pub mod forensics;

@@ -1,5 +1,5 @@
-//! Files are claimed before the work, as folders are ([`crate::plan::claim`]): one run writes each, and what is there is
-//! replaced only if another command of the same kind has written it, and the user says so.
+//! Files are claimed before the work, as folders are ([`crate::plan::claim`]): one run writes each, and what is there
+//! is replaced only if another command of the same kind has written it, and the user says so.
 
 use std::fmt::Display;
 use std::path::Path;

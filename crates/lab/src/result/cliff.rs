@@ -1,5 +1,6 @@
 //! The write cliff: how fast the host writes until the SLC cache is full, and how fast after that. By time the first
-//! part may be too short to be a regime of the run ([`crate::result::regimes`]); by bytes it is what a drive's maker names.
+//! part may be too short to be a regime of the run ([`crate::result::regimes`]); by bytes it is what a drive's maker
+//! names.
 
 use crate::measure::series::{SeriesValue, TimeSeries};
 

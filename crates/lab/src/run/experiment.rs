@@ -246,7 +246,7 @@ fn check_one_drive(workload: &Prepared) -> Result<(), Failure> {
 }
 
 /// Runs requests in a closed or an open loop on a drive that exists, and was told of them if it looks ahead
-/// ([`crate::run::foresee`]). `config` is the drive's.
+/// ([`crate::foresee()`]). `config` is the drive's.
 pub fn run<S: Source + ?Sized>(
     drive: &mut Drive,
     config: &DriveConfig,

@@ -3,9 +3,10 @@
 //! Whoever has runs to do starts processes and gives each an [`Order`] a line; a process answers when the order's file
 //! is written ([`serve`]).
 
+pub mod death;
+
 use crate::base::stop::Stop;
 use crate::base::threads::no_thread;
-use crate::death;
 use crate::reproduce::{Paper, PaperError, PieceOrder, Studies};
 use crate::sweep::{self, Done, Worker};
 use serde::{Deserialize, Serialize};
