@@ -4,8 +4,11 @@
 //! small program over all layouts so far gives new prices.
 
 use super::future::Spread;
-use super::{EXEMPT_PER_COPY, Ground, Piece};
+use super::ground::{Ground, Piece};
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
+
+/// Exemptions that a copy gives: one in the period in which it begins to be needed, one in that in which it ends.
+pub(super) const EXEMPT_PER_COPY: f64 = 2.0;
 
 /// Layouts at most; the bound has mostly stopped moving after thirty.
 const LAYOUTS: usize = 120;
@@ -14,7 +17,7 @@ const CLOSE: f64 = 1e-4;
 
 /// Prices: of a life, of a block's share in a period, and of an exemption from lying still, in copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Prices {
+struct Prices {
     pub life: f64,
     pub block: f64,
     pub exempt: f64,

@@ -1,5 +1,6 @@
 //! The bound against cases solved by hand and by trying everything.
 
+use super::prices::EXEMPT_PER_COPY;
 use super::*;
 use ssd::OpCode;
 use workload::Request;

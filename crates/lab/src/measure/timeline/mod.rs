@@ -5,14 +5,15 @@
 //! and nothing completed. Where that is will be known only at the end, so what happened since shortly before the last
 //! completion is kept, and with each longer such time the window moves there.
 
+mod slices;
 mod trace;
 mod wire;
 
 use crate::base::error::{Failure, ReportError};
 use crate::base::files::Replacement;
+use slices::{Events, Level, Served, Slices, Window};
 use ssd::sections::Geometry;
-use ssd::{Completion, Drive, Holder, OpCode, Reading, SimTime, Span, Told};
-use std::collections::VecDeque;
+use ssd::{Completion, Drive, Reading, SimTime, Told};
 use std::path::PathBuf;
 
 /// What is shown before and behind the longest time without a completion; ns. Assumed: about as long as the longest
@@ -39,96 +40,6 @@ pub(crate) fn begins(head: &[u8]) -> bool {
         packets.windows(name.len()).any(|window| window == name)
     })
 }
-
-/// A request that completed.
-#[derive(Clone, Copy, Debug)]
-struct Served {
-    op: OpCode,
-    sectors: u32,
-    lba: u64,
-    arrival: SimTime,
-    completed: SimTime,
-    /// What held it longest, of equals the first, and how long; ns.
-    held: Option<(Holder, u64)>,
-    /// Number of the flash operation that it waited for last.
-    last: Option<u64>,
-    command: u32,
-}
-
-impl Served {
-    fn new(completion: &Completion, told: &Told) -> Self {
-        Served {
-            op: completion.op,
-            sectors: completion.sectors,
-            lba: completion.lba.0,
-            arrival: completion.arrival,
-            completed: completion.completed,
-            held: told.held.longest(),
-            last: told.last.map(|last| last.number),
-            command: told.command,
-        }
-    }
-}
-
-/// How full the drive was.
-#[derive(Clone, Copy, Debug)]
-struct Level {
-    at: SimTime,
-    free_blocks: u64,
-    dirty_units: u64,
-    commands: u64,
-    /// Pages programmed so far, and bytes written by the host.
-    programmed_pages: u64,
-    written_bytes: u64,
-}
-
-/// What happened, in the order in which it was over.
-#[derive(Default)]
-struct Events {
-    spans: VecDeque<Span>,
-    served: VecDeque<Served>,
-    levels: VecDeque<Level>,
-}
-
-impl Events {
-    /// Forgets what was over before.
-    fn forget_before(&mut self, at: SimTime) {
-        // Spans of one place are in order, and those of others not far from it.
-        while self.spans.front().is_some_and(|span| span.to < at) {
-            self.spans.pop_front();
-        }
-        while self.served.front().is_some_and(|served| served.completed < at) {
-            self.served.pop_front();
-        }
-        while self.levels.front().is_some_and(|level| level.at < at) {
-            self.levels.pop_front();
-        }
-    }
-
-    /// What was going on in a window.
-    fn within(&self, (from, to): Window) -> Slices {
-        let lies_in = |begin: SimTime, end: SimTime| begin.max(from) < end.min(to);
-        let spans = self.spans.iter().filter(|span| lies_in(span.from, span.to));
-        let served = self.served.iter().filter(|served| lies_in(served.arrival, served.completed));
-        let levels = self.levels.iter().filter(|level| from <= level.at && level.at <= to);
-        Slices {
-            spans: spans.copied().collect(),
-            served: served.copied().collect(),
-            levels: levels.copied().collect(),
-        }
-    }
-}
-
-/// What is shown of a window.
-#[derive(Default)]
-struct Slices {
-    spans: Vec<Span>,
-    served: Vec<Served>,
-    levels: Vec<Level>,
-}
-
-/// A window of the drive's time.
-type Window = (SimTime, SimTime);
 
 /// What keeps it while the run goes on.
 pub(crate) struct Timeline {

@@ -1,8 +1,8 @@
 //! What happened in a window, as a trace of Perfetto: a track for each channel, below it its dies and below them their
 //! planes, tracks for requests, and counters.
 
+use super::slices::{Level, Served, Slices, Window};
 use super::wire::{Message, Packets};
-use super::{Level, Served, Slices, Window};
 use ssd::flash::op::OpKind;
 use ssd::sections::Geometry;
 use ssd::{Holder, OpCode, Place, SimTime, Span};

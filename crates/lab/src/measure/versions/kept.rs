@@ -1,12 +1,15 @@
 //! What units of flash held when a drive was saved, as a run has written it, read back.
 
-use super::KEPT;
 use crate::base::error::ReportError;
 use ssd::Drive;
 use ssd::config::shown;
 use ssd::units::Pun;
 use std::path::Path;
 use workload::{Problem, TextLines, WorkloadError};
+
+/// Name of the table of what units of flash hold, and its columns.
+pub(crate) const KEPT_NAME: &str = "units";
+pub(crate) const KEPT: [&str; 7] = ["place", "unit", "version", "file", "class", "written_ns", "was_dead"];
 
 /// What one unit of flash held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,6 +20,7 @@ use ssd::{Command, Drive, DriveConfig, OpCode, SimTime};
 use std::path::PathBuf;
 use workload::{FilesAtStart, PAGE_BYTES, SECTOR_BYTES};
 
+pub(crate) use kept::{KEPT, KEPT_NAME};
 pub use kept::{Kept, read_kept};
 
 /// Sectors of a write that time is counted in.
@@ -27,9 +28,6 @@ const WRITE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// Name of the table of versions, and its columns.
 pub(crate) const TABLE_NAME: &str = "versions";
 pub(crate) const TABLE: [&str; 5] = ["writes", "file", "valid", "invalid", "moved"];
-/// Name of the table of what units of flash hold, and its columns.
-pub(crate) const KEPT_NAME: &str = "units";
-pub(crate) const KEPT: [&str; 7] = ["place", "unit", "version", "file", "class", "written_ns", "was_dead"];
 
 /// What is to be told of versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

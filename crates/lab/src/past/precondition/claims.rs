@@ -4,12 +4,13 @@
 //! counted what was done to it: what follows from these is compared, and what is only measured on the way (the last
 //! write amplification) has bounds.
 
-use super::overwriting::Past as Windows;
+use super::done::{Preconditioned, Spare, pace_name};
+use super::one_die;
+use super::overwriting::Windows;
 use super::own::reason;
 use super::turnover::Turnover;
-use super::{
-    EraseCounts, Overwrite, Past, Preconditioned, Preconditioning, Spare, one_die, pace_name, units_filled,
-};
+use super::wanted::{EraseCounts, Overwrite, Past, Preconditioning};
+use super::work::units_filled;
 use ssd::flash::op::{CAUSES, Cause};
 use ssd::{Drive, DriveConfig};
 use std::fmt::Debug;

@@ -11,35 +11,24 @@
 //!
 //! What differs from the long way: no block has been erased yet.
 
-use super::{Overwrite, Preconditioning, SteadyWay, Work, precondition_until};
+use super::around::aged;
+use super::laid::OneDie;
+use super::uniform::{once_more, uniform};
+use super::wanted::{Overwrite, Preconditioning, SteadyWay};
+use super::work::Work;
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
 use crate::measure::progress::Progress;
 use ssd::ftl::{read_reclaim, stream};
-use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, Placement, Reliability};
-use ssd::{Drive, DriveConfig, Lanes, Pace};
-use workload::Scatter;
+use ssd::{Drive, DriveConfig};
 
 /// Units of the filled space from which on the short way is taken by itself, and dies.
 const UNITS_MIN: u32 = 1 << 24;
 const DIES_MIN: u32 = 8;
-/// Units written at once.
-const BATCH: usize = 1024;
 /// Moments at which the die is looked at, over one pass. Each lane is laid out like one of them, so that not all of
 /// them have what the die had by chance.
 const MOMENTS: u64 = 32;
-
-/// What is taken from a die.
-pub(super) struct OneDie {
-    /// At several moments, the live units of its full blocks in the order in which they were filled.
-    moments: Vec<Vec<u32>>,
-    /// Lanes of the die.
-    lanes: u32,
-    pace: Pace,
-    /// Units programmed for each unit written, over a pass in steady state.
-    pub write_amplification: f64,
-}
 
 /// Whether a drive of so many dies, of which so many units are filled, goes the short way if it can.
 pub(super) fn is_wanted(filled: u32, dies: u32, wanted: &Preconditioning) -> bool {
@@ -93,7 +82,9 @@ fn overwritten(
     work: &mut Work<'_>,
 ) -> Result<Option<OneDie>, Failure> {
     let mut tell = |at: Progress| (work.progress)(Progress { phase: Phase::OneDie, ..at });
-    let steady = precondition_until(die, None, None, seed, wanted, (work.stop, &mut tell))?;
+    let steady = aged(die, seed, wanted, (work.stop, &mut tell), |work, filled, done| {
+        uniform(work, None, seed, wanted, (filled, done))
+    })?;
     if steady.steady != Some(true) {
         return Ok(None);
     }
@@ -104,7 +95,7 @@ fn overwritten(
         moments.push(full.into_iter().map(|(_, live)| live).collect());
     };
     let observed = (work.stop, &mut tell as &mut dyn FnMut(Progress));
-    let write_amplification = super::once_more(die, seed, wanted, MOMENTS, &mut look, observed)?;
+    let write_amplification = once_more(die, seed, wanted, MOMENTS, &mut look, observed)?;
     Ok(Some(OneDie {
         moments,
         lanes: die.blocks().lanes().erases.len() as u32,
@@ -128,120 +119,4 @@ fn one_die(drive: &Drive, config: &DriveConfig) -> DriveConfig {
     let bytes = f64::from(drive.logical_units() / dies) * f64::from(drive.unit_bytes());
     die.drive.logical_gib = bytes / f64::from(1u32 << 30);
     die
-}
-
-impl OneDie {
-    /// Writes a fresh drive so that its first `filled` units lie in blocks as full as the die's. Row by row, a block
-    /// in each lane: the rows in the order in which the die's blocks were filled.
-    pub fn lay_out(&self, work: &mut Work<'_>, seed: u64, filled: u32) -> Result<(), Failure> {
-        let Lanes { units, erases, .. } = work.drive.blocks().lanes();
-        let lanes = erases.len() as u32;
-        let rows = self.moments.iter().map(Vec::len).min().unwrap_or(0) as u32 / self.lanes;
-        let mut laying = Laying {
-            die: self,
-            stripe: work.drive.blocks().stripe_units(),
-            rng: Rng::named(seed, "lab/precondition/one_die"),
-            places: Scatter::new(u64::from(filled), seed),
-            next: 0,
-            filled,
-            batch: Vec::with_capacity(BATCH),
-            written: 0,
-            total: u64::from(rows) * u64::from(lanes) * u64::from(units),
-            by_host: 0.0,
-        };
-        for row in 0..rows {
-            laying.row(work, (row, rows), lanes, units)?;
-            work.tell(Phase::Filling, laying.written, laying.total)?;
-        }
-        // What has found no place yet: in the die it was in blocks that were being filled or emptied.
-        while laying.next < filled {
-            laying.push_live();
-            if laying.batch.len() == BATCH || laying.next == filled {
-                laying.write(work)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A drive that is being written like a die.
-struct Laying<'a> {
-    die: &'a OneDie,
-    /// Units that go to one lane before the next has its turn.
-    stripe: u32,
-    rng: Rng,
-    /// Which unit is the n-th of those that stay.
-    places: Scatter,
-    /// Units that have been written to stay; all others will be.
-    next: u32,
-    filled: u32,
-    batch: Vec<u32>,
-    written: u64,
-    total: u64,
-    /// Batches that are due to count as the host's.
-    by_host: f64,
-}
-
-impl Laying<'_> {
-    /// A block in each lane, as full as the die's block of that place in the order was at the lane's moment.
-    fn row(
-        &mut self,
-        work: &mut Work<'_>,
-        (row, rows): (u32, u32),
-        lanes: u32,
-        units: u32,
-    ) -> Result<(), Failure> {
-        let like = |lane: u32| {
-            let moment = &self.die.moments[lane as usize % self.die.moments.len()];
-            moment[row as usize * moment.len() / rows as usize]
-        };
-        // Live units that each lane's block has still to get.
-        let mut live: Vec<u32> = (0..lanes).map(like).collect();
-        let mut from = 0;
-        while from < units {
-            let count = self.stripe.min(units - from);
-            for live in &mut live {
-                for left in (units - from - count + 1..=units - from).rev() {
-                    if self.next == self.filled {
-                        return self.write(work);
-                    }
-                    // Which of them are live is as likely for all.
-                    if self.rng.below(left) < *live {
-                        *live -= 1;
-                        self.push_live();
-                    } else {
-                        // A copy of a unit that is written again later.
-                        let rank = self.next + self.rng.below(self.filled - self.next);
-                        self.batch.push(self.places.place(u64::from(rank)) as u32);
-                    }
-                }
-                if self.batch.len() + self.stripe as usize > BATCH {
-                    self.write(work)?;
-                }
-            }
-            from += count;
-        }
-        self.write(work)
-    }
-
-    fn push_live(&mut self) {
-        self.batch.push(self.places.place(u64::from(self.next)) as u32);
-        self.next += 1;
-    }
-
-    /// Writes what has gathered. As many batches count as the host's as make blocks as old as in the die.
-    fn write(&mut self, work: &mut Work<'_>) -> Result<(), Failure> {
-        self.by_host += 1.0 / self.die.write_amplification;
-        let result = if self.by_host >= 1.0 {
-            self.by_host -= 1.0;
-            work.drive.past().overwrite(self.die.pace, &self.batch)
-        } else {
-            work.drive.past().place(self.die.pace, &self.batch)
-        };
-        let before = self.written;
-        self.written += self.batch.len() as u64;
-        self.batch.clear();
-        result.map_err(|short| work.no_room(Phase::Filling, before + short.written, self.total))?;
-        work.look(Phase::Filling)
-    }
 }

@@ -1,7 +1,9 @@
 //! Random overwrites, for so long or until the write amplification is steady.
 
+use super::done::Preconditioned;
 use super::turnover::Turnover;
-use super::{Overwrite, Preconditioned, Preconditioning, Work};
+use super::wanted::{Overwrite, Preconditioning};
+use super::work::{Work, units_programmed};
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
 use ssd::rng::Rng;
@@ -80,7 +82,7 @@ impl Overwriting<'_, '_> {
     /// Overwrites `total` units, window by window, or fewer if they become steady.
     fn windows(&mut self, total: u64, spread: Option<f64>) -> Result<(), Failure> {
         let window = u64::from(self.filled).div_ceil(WINDOWS as u64);
-        let mut past = Past::default();
+        let mut past = Windows::default();
         let mut left = total;
         while left > 0 {
             let count = left.min(window);
@@ -107,7 +109,7 @@ impl Overwriting<'_, '_> {
 
     /// Overwrites so many units and returns their write amplification.
     fn window(&mut self, count: u64, total: u64) -> Result<f64, Failure> {
-        let written_before = super::units_programmed(self.work.drive);
+        let written_before = units_programmed(self.work.drive);
         let mut left = count;
         let mut told = 0;
         let mut units = [0; BATCH];
@@ -127,7 +129,7 @@ impl Overwriting<'_, '_> {
                 self.work.tell(Phase::Overwriting, self.done.units_overwritten, total)?;
             }
         }
-        Ok((super::units_programmed(self.work.drive) - written_before) as f64 / count as f64)
+        Ok((units_programmed(self.work.drive) - written_before) as f64 / count as f64)
     }
 
     #[inline]
@@ -142,12 +144,12 @@ impl Overwriting<'_, '_> {
 
 /// Write amplifications of the last windows, the latest first.
 #[derive(Default)]
-pub(crate) struct Past {
+pub(crate) struct Windows {
     windows: [f64; 2 * WINDOWS],
     count: usize,
 }
 
-impl Past {
+impl Windows {
     pub(crate) fn add(&mut self, amplification: f64) {
         self.windows.rotate_right(1);
         self.windows[0] = amplification;
@@ -190,8 +192,8 @@ impl Past {
 mod tests {
     use super::*;
 
-    fn past(windows: &[f64]) -> Past {
-        let mut past = Past::default();
+    fn past(windows: &[f64]) -> Windows {
+        let mut past = Windows::default();
         windows.iter().for_each(|&window| past.add(window));
         past
     }

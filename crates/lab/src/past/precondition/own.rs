@@ -5,9 +5,11 @@
 //! are all alike would kill pages in the order in which they were written, and cleaning would come for free. A plain
 //! generator needs no pieces: it draws each pass with another seed, at the same hot places; a mix draws on and on.
 
-use super::overwriting::Past;
+use super::done::Preconditioned;
+use super::overwriting::Windows;
 use super::turnover::Turnover;
-use super::{Preconditioned, Preconditioning, Work};
+use super::wanted::Preconditioning;
+use super::work::{Work, units_programmed};
 use crate::base::error::Failure;
 use crate::base::phase::Phase;
 use ssd::rng::Rng;
@@ -209,7 +211,7 @@ impl<'a, 'b> Ageing<'a, 'b> {
                 (turnover.spare_units, at_most as u64)
             }
         };
-        let (mut pass, mut before, mut past) = (0, (0, self.programmed()), Past::default());
+        let (mut pass, mut before, mut past) = (0, (0, self.programmed()), Windows::default());
         self.done.steady = Some(false);
         let mut barren = 0;
         loop {
@@ -273,7 +275,7 @@ impl<'a, 'b> Ageing<'a, 'b> {
     }
 
     fn programmed(&self) -> u64 {
-        super::units_programmed(self.work.drive)
+        units_programmed(self.work.drive)
     }
 
     fn pass(&mut self, number: u64, total: u64) -> Result<(), Failure> {

@@ -4,6 +4,7 @@
 //! Both are results, and neither is a number to publish without saying so.
 
 mod require;
+mod steady;
 
 pub use crate::result::problem::Problem;
 use crate::result::problem::{MARKS, names};
@@ -12,6 +13,7 @@ pub use require::{Requirements, WrongRequirement};
 use crate::base::number::count;
 use crate::result::RunResult;
 use crate::result::regimes;
+use steady::unsteady;
 
 /// How many of some results have each kind of problem, in words: `27 of 81 overloaded, 35 not steady`; `None` if none
 /// has one.
@@ -56,11 +58,4 @@ pub fn problems(result: &RunResult) -> Vec<Problem> {
     }
     all.extend(unsteady(result).map(|text| Problem::new("not_steady", text)));
     all
-}
-
-/// Why a drive that was to be steady before the run was not.
-fn unsteady(result: &RunResult) -> Option<String> {
-    let before = &result.preconditioning;
-    (before.steady == Some(false))
-        .then(|| format!("the drive was not steady before the run: {}", before.state))
 }

@@ -1,6 +1,6 @@
 //! What a user requires of results, so that a script notices when it is not so.
 
-use super::unsteady;
+use super::steady::not_steady;
 use crate::base::number::{digits, duration};
 use crate::result::RunResult;
 use crate::result::metrics::{is_time, metric_keys, scalars};
@@ -101,18 +101,6 @@ impl Requirement {
                 (!COMPARISONS[*comparison].1(found, *limit)).then(|| format!("{text}: found {told}"))
             }
         }
-    }
-}
-
-/// Why a result is not that of a steady drive; what writes nothing changes nothing.
-fn not_steady(result: &RunResult) -> Option<String> {
-    let before = &result.preconditioning;
-    match before.steady {
-        Some(true) => None,
-        Some(false) => unsteady(result),
-        None if result.bytes_written == 0 => None,
-        None if before.state.is_empty() => Some("the drive was not preconditioned".to_owned()),
-        None => Some(format!("the drive was {}, which nobody judged", before.state)),
     }
 }
 
