@@ -3,11 +3,14 @@
 use super::cell::{At, Cell, Work};
 use super::claims::Claim;
 use super::laboratory::Found;
+use super::options::{Options, Progress};
+use super::outcome::Outcome;
+use super::paper::Paper;
 use super::ready::{self, Ready};
+use super::threads::on_threads;
 use super::verdict::Finding;
-use super::{
-    Options, Outcome, Paper, PaperError, Progress, beside, experiment, lines, maxima, on_threads, seeds,
-};
+use super::{beside, experiment, lines, maxima, seeds};
+use crate::base::document::PaperError;
 use crate::base::stop::Stop;
 use serde::{Deserialize, Serialize};
 use std::io;

@@ -1,13 +1,8 @@
 //! What `result.json` is, for programs: a JSON Schema, made from the types and from what counters say of themselves.
 
-use super::RunResult;
-use crate::base::by::{Axis, By};
+use super::whole::RunResult;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value, json};
-use ssd::Stats;
-use ssd::counters::Counter;
-use std::borrow::Cow;
+use serde_json::Value;
 
 /// The schema (JSON Schema, draft 2020-12) of `result.json`: every key with its type and meaning. A counter says its
 /// unit as `x-unit`.
@@ -16,57 +11,4 @@ pub fn schema() -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<RunResult>();
     schema.insert("title".to_owned(), "The result of a run of Wordline".into());
     schema.to_value()
-}
-
-/// An object with these keys and no others.
-fn object(properties: Map<String, Value>, required: Vec<&str>) -> Schema {
-    json_schema!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false
-    })
-}
-
-fn of_counters(are_meant: impl Fn(&Counter) -> bool) -> Schema {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for counter in Stats::all_counters().filter(|counter| are_meant(counter)) {
-        let number = json!({ "type": "integer", "minimum": 0 });
-        let kind = (0..counter.dimensions).fold(number, |of, _| json!({ "type": "array", "items": of }));
-        let mut said = kind.as_object().cloned().unwrap_or_default();
-        said.insert("description".to_owned(), counter.doc.into());
-        said.insert("x-unit".to_owned(), counter.unit.into());
-        properties.insert(counter.key.to_owned(), said.into());
-        required.push(counter.key);
-    }
-    object(properties, required)
-}
-
-/// All counters.
-pub(super) fn counters(_: &mut SchemaGenerator) -> Schema {
-    of_counters(|_| true)
-}
-
-/// Those whose differences mean something; a workload of one piece has none of them.
-pub(super) fn counters_of_phases(_: &mut SchemaGenerator) -> Schema {
-    let mut schema = of_counters(Counter::adds_up);
-    schema.remove("required");
-    schema
-}
-
-impl<A: Axis, T: JsonSchema> JsonSchema for By<A, T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        format!("{}By{}", T::schema_name(), A::ALL.len()).into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let of_one = generator.subschema_for::<T>().to_value();
-        let properties = A::ALL.iter().map(|of| (of.name().to_owned(), of_one.clone())).collect();
-        object(properties, A::ALL.iter().map(|of| of.name()).collect())
-    }
 }

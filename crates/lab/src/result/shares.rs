@@ -1,6 +1,7 @@
 //! What parts of a run's requests got: its jobs, its phases, several workloads together.
 
-use super::{Distribution, Rates, schema};
+use super::distribution::{Distribution, Rates};
+use super::keys;
 use crate::base::by::By;
 use crate::measure::fio_tally::FioJob;
 use schemars::JsonSchema;
@@ -101,6 +102,6 @@ pub struct MemberResult {
     pub write_amplification_by_cause: By<Cause, Option<f64>>,
     /// For a phase: what the drive counted from its first request to the first of the next; maxima (`_max`) are
     /// left out. Empty for workloads run together.
-    #[schemars(schema_with = "schema::counters_of_phases")]
+    #[schemars(schema_with = "keys::counters_of_phases")]
     pub counters: BTreeMap<String, Count>,
 }

@@ -1,7 +1,7 @@
 //! Finer sensing, and what retries, copies without correction and modes of HIRE come to (calibration sections 3 to 5).
 
 use super::Fitted::{No, Partly, Yes};
-use super::{Findings, Rule};
+use super::finding::{Findings, Rule};
 use crate::characterize::population::{Population, extremes, mean, quantile};
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::{Block, CellModel, CellPart, CellState, Damage};

@@ -3,7 +3,7 @@
 //! markers on the way; their coefficients are those that come with the part (`presets/marker`).
 
 use super::Fitted::{self, No, Partly, Yes};
-use super::{Findings, Rule};
+use super::finding::{Findings, Rule};
 use crate::characterize::fit::{LONGEST_DWELL, Seen, product};
 use crate::characterize::population::{Population, extremes, mean, quantile};
 use ssd::config::ConfigErrors;

@@ -2,8 +2,8 @@
 //! reads.
 
 use super::Fitted::{No, Partly, Yes};
+use super::finding::{Findings, Rule};
 use super::voltage::best_bits;
-use super::{Findings, Rule};
 use crate::characterize::population::{Population, mean};
 use crate::characterize::reads::{
     BlockOfWordlines, Law, MONTH_HOURS, Pattern, Spread, Victim, WORDLINES, reads_until,

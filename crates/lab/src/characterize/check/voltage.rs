@@ -1,7 +1,7 @@
 //! Threshold voltages: errors by wear, time and temperature, best references, retries (calibration sections 1 and 5).
 
 use super::Fitted::{No, Partly, Yes};
-use super::{Findings, Rule};
+use super::finding::{Findings, Rule};
 use crate::characterize::population::{Population, extremes, mean};
 use ssd::nand::cell::{Block, CellModel, CellState, Damage};
 

@@ -2,7 +2,7 @@
 //! and 4.2).
 
 use super::Fitted::{No, Partly, Yes};
-use super::{Findings, Rule};
+use super::finding::{Findings, Rule};
 use crate::characterize::population::{Population, extremes, mean, quantile};
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::sector::SectorRead;

@@ -1,14 +1,13 @@
 //! Many results: a row each, in groups by what was set differently, no wider than a terminal.
 
-use super::Comparison;
+use super::comparison::Comparison;
 use super::keys::Key;
+use super::text::{WIDTH, markdown, ratio, wrapped};
 use crate::report::cells::NONE;
 use crate::report::table::title;
 use crate::result::metrics::Metric;
 use crate::result::problem::marked;
 
-/// Columns of a terminal.
-pub(super) const WIDTH: usize = 120;
 /// The longest name that is shown whole, and value of a key.
 const NAME_MAX: usize = 32;
 const VALUE_MAX: usize = 18;
@@ -133,7 +132,7 @@ impl<'a> Rows<'a> {
         let mut columns = vec![Column::new(head, cells)];
         if has_ratio && self.of.results.len() > 1 {
             let bases = (0..values.len()).map(|result| values[self.of.base_of(result)]);
-            let ratios = values.iter().zip(bases).map(|(value, base)| super::ratio(*value, base));
+            let ratios = values.iter().zip(bases).map(|(value, base)| ratio(*value, base));
             columns.push(Column::new(vec!["ratio".to_owned()], ratios.collect()));
         }
         columns
@@ -182,7 +181,7 @@ impl<'a> Rows<'a> {
             text.push_str(&line(self.row(result)));
         }
         if !self.left_out.is_empty() {
-            text.push_str(&super::wrapped(&format!(
+            text.push_str(&wrapped(&format!(
                 "Omitted for lack of space: {} (--keys selects columns, --csv has all).",
                 self.left_out.join(", ")
             )));
@@ -200,6 +199,6 @@ impl<'a> Rows<'a> {
             let cell = self.group.map(|key| value(key, result));
             rows.push(cell.into_iter().chain(self.row(result)).collect());
         }
-        super::markdown(&rows, 1)
+        markdown(&rows, 1)
     }
 }

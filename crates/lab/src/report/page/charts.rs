@@ -1,7 +1,8 @@
 //! What is drawn over time: columns of a run's series, thinned so that least and greatest values stay.
 
+use super::maps;
 use super::room::{Room, number};
-use super::{Run, maps};
+use super::run::Run;
 use crate::base::columns::Table;
 use crate::base::labels;
 use crate::result::regimes::Change;

@@ -1,7 +1,8 @@
 //! The data that a page's script draws: at most two megabytes, however much was measured.
 
 use super::room::{RUNS_DRAWN, Room, number};
-use super::{Run, charts, maps};
+use super::run::Run;
+use super::{charts, maps};
 use crate::result::Distribution;
 use serde_json::{Value, json};
 

@@ -1,14 +1,14 @@
 //! What a page is made of, read from the folders that runs and papers have written.
 
 use super::claims::ClaimsOf;
+use super::run::Run;
+use super::shell::{page, page_of_sweep};
 use super::sweep::{NoSweep, Swept};
-use super::{Run, page, page_of_sweep};
 use crate::base::columns::Table;
 use crate::base::document::PaperError;
 use crate::base::error::ReportError;
 use crate::measure::series::NAMES_OF_TABLES;
-use crate::result::block_table;
-use crate::result::{FILE_NAME, RunResult};
+use crate::result::{FILE_NAME, RunResult, block_table};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use workload::whole::{self, RESULT_BYTES_MAX};

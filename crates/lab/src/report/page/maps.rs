@@ -1,7 +1,7 @@
 //! What is drawn as colours: dies and channels over time, and the blocks of the drive. A cell is one letter of 64.
 
-use super::Run;
 use super::room::Room;
+use super::run::Run;
 use crate::base::columns::{Table, Values};
 use serde_json::{Value, json};
 use std::ops::Range;

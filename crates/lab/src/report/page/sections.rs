@@ -1,10 +1,10 @@
 //! What a page says in words and tables.
 
-use super::Run;
 use super::bars::{Row, bars};
 use super::claims::{ClaimsOf, Judged};
 use super::light::{prose, sentence};
 use super::room::RUNS_DRAWN;
+use super::run::Run;
 use super::summary;
 use super::tables::{Head, Line, Set, numbers, of_rows, table};
 use crate::base::by::By;

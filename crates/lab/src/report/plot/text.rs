@@ -1,7 +1,7 @@
 //! A picture in letters, for a terminal or a mail: at most a hundred and twenty to a line.
 
-use super::COLOURS;
 use super::frame::DROP;
+use super::look::COLOURS;
 use super::picture::{Anchor, Picture, Point, Shape, Stroke};
 
 /// Letters to the width of a picture, and beside it for names that are wider in letters than in its own font.

@@ -1,6 +1,7 @@
 //! How full blocks are when cleaning begins to empty them: a curve for each result.
 
-use super::{Across, Line, Lines, Plot};
+use super::files::Plot;
+use super::lines::{Across, Line, Lines};
 use crate::base::csv::Csv;
 use crate::base::number::digits;
 use crate::report::table::title;
