@@ -7,19 +7,15 @@ use std::ops::Range;
 
 /// Length of the first intervals: 1 ms.
 const FIRST_NS: u64 = 1_000_000; // [A]
-
 /// What all intervals may take together.
-pub(super) const BYTES_MOST: usize = 20_000_000; // [A]
-
+const BYTES_MOST: usize = 20_000_000; // [A]
 /// Kinds of requests whose latencies are told: reads, writes and flushes.
 pub(super) const KINDS: usize = 3;
-
 /// Values of a reading beside its totals, dies and channels: pages by cause, then what stands at its time, then how
 /// many units were dirty at all looks together.
 pub(super) const OTHERS: usize = CAUSES + 4;
-
 /// Looks at the buffer in each interval.
-pub(super) const LOOKS: u64 = 8; // [A]
+const LOOKS: u64 = 8; // [A]
 
 /// Looks that would be made in that time if they were as close as the first.
 pub(super) fn looks_in(ns: u64) -> u64 {

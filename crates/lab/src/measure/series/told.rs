@@ -14,7 +14,6 @@ const QUANTILES: [(&str, u64, &str); 3] = [
     ("p99", 990_000, "99 % of requests take no longer"),
     ("p99_9", 999_000, "99.9 % of requests take no longer"),
 ];
-
 const NAMES: [(&str, &str); KINDS] = [("read", "reads"), ("write", "writes"), ("flush", "flushes")];
 
 pub(super) fn column(name: impl Into<String>, unit: &str, doc: impl Into<String>) -> SeriesColumn {

@@ -1,6 +1,7 @@
 //! A configuration file: tables of the drive, and those of the run and the workload beside them.
 
-use super::{CAPACITY_KEYS, JobError, files};
+use super::error::JobError;
+use super::files;
 use ssd::config::Layer;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,10 @@ pub const FOREIGN: &[&str] = &["workload", "run", "policy", "policies", "pinned"
 /// The same of a file of a sweep.
 pub(super) const FOREIGN_IN_SWEEPS: &[&str] =
     &["workload", "run", "policy", "policies", "pinned", "sweep", "grid", "zip", "sample", "labels"];
+
+/// Keys by which the user says how large the drive is; with one of them it is not sized.
+pub(super) const CAPACITY_KEYS: &[&str] =
+    &["nand.geometry.blocks_per_plane", "drive.raw_gib", "drive.logical_gib"];
 
 /// A configuration file, read.
 #[derive(Clone)]

@@ -1,17 +1,15 @@
 //! How many commands the drive's queues hold: as many as the run keeps in flight, unless that was said.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use ssd::config::{Layer, Origin};
-use ssd::drive_config::COMMANDS_MAX;
-use workload::{Prepared, Spec};
-
-use super::error::conflict;
+use super::asked::Job;
+use super::error::{JobError, conflict};
 use super::memo::Chosen;
-use super::{Job, JobError};
 use crate::plan::run_config::RunConfig;
 use crate::plan::spec::LoopMode;
+use ssd::config::{Layer, Origin};
+use ssd::drive_config::COMMANDS_MAX;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use workload::{Prepared, Spec};
 
 /// Commands that each queue holds.
 const ROOM: &str = "host.queues.depth";

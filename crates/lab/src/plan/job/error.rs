@@ -1,12 +1,11 @@
 //! How a job can be wrong before it runs.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::path::Path;
-
 use crate::base::error::ReportError;
 use ssd::config::{ConfigError, ConfigErrors, KeyAt, Origin, Problem, shown};
 use ssd::drive_config::Resolved;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
 use workload::WorkloadError;
 
 /// So many lines that are no TOML are no slip in a configuration.

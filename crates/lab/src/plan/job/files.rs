@@ -1,8 +1,7 @@
 //! Files that the user names to be read.
 
-use std::path::{Path, PathBuf};
-
 use super::error::JobError;
+use std::path::{Path, PathBuf};
 use workload::whole;
 
 /// Most bytes of a saved drive that are read: of the largest, with 2^32 units, 16 bytes each [A].

@@ -1,21 +1,20 @@
 //! What a run will do, worked out before it begins: which drive, how it is aged, with remarks on what was chosen.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
-
-use ssd::Drive;
-use ssd::config::{ConfigErrors, Origin, Table};
-use ssd::drive_config::Resolved;
-use ssd::sections::ErrorModel;
-use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
-
-use super::error::conflict;
-use super::{Job, JobError, SIZED, depth, files, pace, size};
+use super::asked::{Job, SIZED};
+use super::error::{JobError, conflict};
+use super::{depth, files, pace, size};
 use crate::plan::policies::Libraries;
 use crate::plan::run_config::{PaceChoice, RunConfig};
 use crate::plan::sizing::{SizeChoice, bytes};
 use crate::plan::spec::{LoopMode, RunSpec};
+use ssd::Drive;
+use ssd::config::{ConfigErrors, Origin, Table};
+use ssd::drive_config::Resolved;
+use ssd::sections::ErrorModel;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use workload::{AddressPolicy, Prepared, SECTOR_BYTES, Spec};
 
 /// The drive and the run, resolved.
 pub struct Plan {
@@ -147,6 +146,13 @@ impl Plan {
             text.push_str(&format!("{key} = {value}\n"));
         }
         text
+    }
+}
+
+impl Job {
+    /// Works out what will be done: sizes the drive if nothing says which one it is, and puts all settings together.
+    pub fn plan(&self, workload: Option<(&Spec, &Prepared)>) -> Result<Plan, JobError> {
+        Plan::new(self, workload)
     }
 }
 

@@ -1,15 +1,16 @@
 //! A drive for a workload, by the rule of [`crate::plan::sizing`]: what was found, in a line for people.
 
+use super::answers::question;
+use super::asked::Job;
+use super::error::JobError;
+use super::sized::{Apart, Sized};
 use crate::base::number::{duration, of_things, percent};
 use crate::past::precondition::Spare;
 use crate::plan::sizing::{
     FOOTPRINT_BYTES_MIN, Fixed, Need, SizeChoice, bytes, fit, like, raw_bytes, with_spare,
 };
 use ssd::DriveConfig;
-use std::collections::BTreeMap;
-use workload::SECTOR_BYTES;
-
-use super::{Job, JobError};
+use workload::{Prepared, SECTOR_BYTES};
 
 /// Space that is taken for a generator where it addresses a share of whatever drive there is.
 pub const GENERATOR_SPACE_BYTES: u64 = 8 << 30;
@@ -17,46 +18,6 @@ pub const GENERATOR_SPACE_BYTES: u64 = 8 << 30;
 const CHIPS: &str = "nand.geometry.chips_per_channel";
 const WORDLINES: &str = "nand.geometry.wordlines_per_block";
 const ERASE: &str = "nand.timing.t_erase_us";
-
-/// The drive found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sized {
-    /// The keys that differ from the preset.
-    pub toml: String,
-    /// What was done, in a line.
-    pub note: String,
-    /// What it would be compared with, and that it had to be another.
-    pub apart: Option<Apart>,
-}
-
-/// A drive that had to be another than those of its kind, because its settings need more room.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Apart {
-    /// What drives of one geometry are sized for: chips, and what has to fit.
-    kind: String,
-    /// What it is.
-    config: DriveConfig,
-}
-
-/// The drives that all of a kind are made like, so that they can be compared: the largest that one of them needs.
-#[derive(Clone, Debug, Default)]
-pub struct Levels(BTreeMap<String, DriveConfig>);
-
-impl Levels {
-    /// A drive was sized.
-    pub fn take(&mut self, sized: Sized) {
-        let Some(Apart { kind, config }) = sized.apart else { return };
-        let is_larger = |known: &DriveConfig| raw_bytes(&config) > raw_bytes(known);
-        if self.0.get(&kind).is_none_or(is_larger) {
-            self.0.insert(kind, config);
-        }
-    }
-
-    /// Whether any drive had to be another.
-    pub fn are_any(&self) -> bool {
-        !self.0.is_empty()
-    }
-}
 
 /// The need of a workload that runs unchanged on so many sectors, or on a share of any drive.
 pub fn need(space_sectors: Option<u64>) -> Need {
@@ -72,9 +33,21 @@ pub fn size(job: &Job, need: Need, choice: SizeChoice) -> Result<Sized, JobError
     match &job.memo {
         Some(memo) => {
             let asked = format!("{need:?} {choice:?} {}", job.levels.are_any());
-            memo.size(job, &asked, || size_anew(job, need, choice))
+            memo.sizes.get(&(question(job, None) + "\n" + &asked), || size_anew(job, need, choice))
         }
         None => size_anew(job, need, choice),
+    }
+}
+
+impl Job {
+    /// The drive that it is sized to for a workload; none if its size is not open.
+    pub(crate) fn sized(&self, workload: &Prepared) -> Result<Option<Sized>, JobError> {
+        if !self.leave_the_size_open() {
+            return Ok(None);
+        }
+        let (job, ..) = self.with_libraries()?;
+        let choice = job.run()?.0.size;
+        size(&job, need(workload.space_sectors()), choice).map(Some)
     }
 }
 
@@ -260,6 +233,7 @@ fn given_up(preset: &DriveConfig, config: &DriveConfig) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::job::Levels;
 
     fn sized(need: Need, set: &[&str]) -> (Sized, DriveConfig) {
         let set: Vec<String> = set.iter().map(ToString::to_string).collect();

@@ -1,6 +1,6 @@
 //! Where the keys of a workload were set.
 
-use super::Job;
+use super::asked::Job;
 use super::config_file::workload_lines;
 use std::collections::BTreeMap;
 use std::mem::discriminant;

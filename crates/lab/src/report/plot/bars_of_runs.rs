@@ -21,14 +21,13 @@ const FEW: usize = 4;
 pub(crate) const CURVES_MAX: usize = 11;
 
 /// The heading of a result's group, if it is the first that has it.
-pub(super) fn heading(groups: &[String], number: usize) -> Option<Bar> {
+fn heading(groups: &[String], number: usize) -> Option<Bar> {
     let group = groups.get(number)?;
     (number == 0 || groups[number - 1] != *group).then(|| Bar::heading(group))
 }
 
 /// Requests of a kind, and how their latencies are distributed.
 type Kind = (&'static str, fn(&RunResult) -> &Distribution);
-
 const KINDS: [Kind; 4] = [
     ("read", |result| &result.latency_ns.read),
     ("write", |result| &result.latency_ns.write),
@@ -60,7 +59,6 @@ pub(crate) fn latency_bars(results: &[RunResult], groups: &[String]) -> Plot {
 
 /// Which requests a bar of the breakdown is of, by its label and in its numbers, and the time they spent in a part.
 type Side = (&'static str, &'static str, fn(&Spent) -> Option<f64>);
-
 const SIDES: [Side; 4] = [
     ("faster half", "to_p50", |spent| spent.mean_to_p50),
     ("all", "all", |spent| spent.mean),

@@ -2,7 +2,6 @@
 
 /// Height of the inside of a frame.
 pub(crate) const HEIGHT: f64 = 300.0;
-
 /// Share of a step of an axis that its bars take.
 pub(crate) const FILLED: f64 = 0.8;
 
