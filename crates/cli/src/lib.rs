@@ -122,7 +122,7 @@ impl Command {
             Command::Cache(args) => cache::run(args, out),
             Command::Sweep(args) => sweep::run(args, out),
             Command::Worker => worker::run(out),
-            Command::Completion(args) => completion::run(args, out),
+            Command::Completion(args) => completion::run(args, Cli::command(), out),
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use std::io::Write;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::{Shell, generate};
 
-use crate::Cli;
 use crate::failure::Failure;
 
 /// Examples for the help text.
@@ -23,10 +22,10 @@ pub struct Completion {
     shell: Shell,
 }
 
-/// Prints the script for a shell.
-pub fn run(args: &Completion, out: &mut dyn Write) -> Result<(), Failure> {
+/// Prints the script by which a shell completes a program's command line.
+pub fn run(args: &Completion, mut program: clap::Command, out: &mut dyn Write) -> Result<(), Failure> {
     // Into memory first: `generate` panics when it cannot write.
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), "wordline", &mut script);
+    generate(args.shell, &mut program, "wordline", &mut script);
     Ok(out.write_all(&script)?)
 }

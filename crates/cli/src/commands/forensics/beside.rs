@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lab::forensics::{Forensics, Found};
 
-use super::Look;
+use super::look::Look;
 use crate::failure::Failure;
 use crate::text::{Columns, thousands};
 

@@ -1,6 +1,7 @@
 //! `wordline forensics`: what a thief reads on the chips of saved drives.
 
 mod beside;
+mod look;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use ssd::AgeStep;
 use ssd::config::Problem;
 
+use self::look::Look;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::snapshots::restore;
@@ -84,13 +86,6 @@ pub struct ForensicsArgs {
     json: bool,
 }
 
-/// A drive that was looked at.
-struct Look {
-    snapshot: PathBuf,
-    told: Forensics,
-    finds: Vec<Find>,
-}
-
 /// Looks at the chips of saved drives.
 pub fn run(args: &ForensicsArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let minutes = args.minutes()?;
@@ -126,17 +121,6 @@ fn go_on(interrupt: &Interrupt) -> Result<(), Failure> {
 fn print_json(value: &Value, out: &mut dyn Write) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::work(error.to_string()))?;
     Ok(writeln!(out, "{text}")?)
-}
-
-impl Look {
-    fn json(&self, show: usize) -> Value {
-        serde_json::json!({
-            "snapshot": self.snapshot,
-            "statement": self.told.statement(),
-            "summary": self.told,
-            "finds": &self.finds[..self.finds.len().min(show)],
-        })
-    }
 }
 
 impl ForensicsArgs {

@@ -7,7 +7,8 @@ use lab::result::problems::Requirements;
 use lab::{Drives, DrivesError, DrivesResult, Job, report};
 use workload::Spec;
 
-use super::{Run, failed, lost, unserved, warn};
+use super::args::Run;
+use super::{failed, lost, unserved, warn};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;

@@ -8,7 +8,7 @@ use lab::files::{FileLock, Replacement};
 use workload::Spec;
 use workload::convert::{Packing, TargetInfo, TraceWriter, Written, targets};
 
-use super::{Input, for_each};
+use super::input::{Input, for_each};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::terminal;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use workload::analysis::{Analysis, Popularity, Tallied};
 use workload::{PAGE_BYTES, SECTOR_BYTES, Spec};
 
-use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT, name_of};
+use super::found::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT, name_of};
 
 /// Caches told for each power of two of their size.
 const CACHE_STEPS: u32 = 4;

@@ -1,5 +1,6 @@
 //! `wordline trace info`: what is in a trace or another workload.
 
+mod found;
 mod json;
 mod table;
 
@@ -11,10 +12,11 @@ use lab::Plot;
 use lab::files::write_set;
 use lab::job::files;
 use lab::report::{WORKLOAD_PLOTS, workload_plots};
-use workload::analysis::{Analysis, Analyzer, Options};
-use workload::{ReadBuffer, SECTOR_BYTES, SourceReport, Spec};
+use workload::analysis::{Analyzer, Options};
+use workload::{ReadBuffer, SECTOR_BYTES, Spec};
 
-use super::{Input, for_each};
+use self::found::Found;
+use super::input::{Input, for_each};
 use crate::failure::Failure;
 use crate::workload_args::size;
 use lab::places::{Force, Places, Set, claim_folder};
@@ -28,11 +30,6 @@ Examples:
   wordline trace info --workload ads --buffer 64MiB,128MiB,256MiB
   wordline trace info --format spc --skip-bad-lines Financial1.spc";
 
-/// Parts of the space, in percent, whose share of the accesses is shown: of extents, and of pages.
-const HOTTEST_PERCENT: [f64; 3] = [1.0, 10.0, 20.0];
-const TOP_PERCENT: [f64; 3] = [1.0, 5.0, 20.0];
-/// Percentiles of intervals and distances that are shown.
-const PERCENTILES: [f64; 3] = [10.0, 50.0, 90.0];
 /// Pages of a read buffer, unless the user says otherwise.
 const BUFFER_PAGE: &str = "8KiB";
 
@@ -77,33 +74,6 @@ pub struct Info {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// What was found.
-struct Found {
-    title: String,
-    spec: Spec,
-    analysis: Analysis,
-    report: SourceReport,
-    /// With the size of each as the user wrote it.
-    buffers: Vec<(String, ReadBuffer)>,
-}
-
-/// What the trace calls one of the `devices`, `files` or `processes`, by its number, where it has names and this one is
-/// kept.
-fn name_of<'a>(report: &'a SourceReport, what: &str, number: u32) -> Option<&'a str> {
-    let renumbered =
-        report.renumbered.iter().find(|(other, _)| what == "devices" && u32::from(*other) == number);
-    if let Some((_, name)) = renumbered {
-        return Some(name);
-    }
-    let (names, first) = match what {
-        "devices" => (&report.device_names, 0),
-        "files" => (&report.files, 1),
-        "processes" => (&report.processes, 1),
-        _ => return None,
-    };
-    names.get((number as usize).checked_sub(first)?).map(String::as_str)
 }
 
 /// Looks through the workload and says what it found.

@@ -6,7 +6,7 @@ use std::io::Write;
 use workload::analysis::{Analysis, Popularity, Tallied};
 use workload::{PAGE_BYTES, SECTOR_BYTES, SourceReport, Spec};
 
-use super::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT, name_of};
+use super::found::{Found, HOTTEST_PERCENT, PERCENTILES, TOP_PERCENT, name_of};
 use crate::failure::Failure;
 use crate::text::{Columns, bytes, thousands, time};
 
