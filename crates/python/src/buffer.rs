@@ -3,7 +3,7 @@
 //! What lies there is said by a text in the language of `struct` (PEP 3118): a letter for the kind, and before it the
 //! order of the bytes. Both are looked at; what is not whole numbers is refused by name.
 
-use crate::feed::wrong;
+use crate::message::{is_not_of_values, kind_of, wrong};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
@@ -74,7 +74,7 @@ pub fn numbers(name: &str, of: &Bound<'_, PyAny>, allowed: &str) -> PyResult<Opt
     let view = match PyMemoryView::from(of) {
         Ok(view) => view,
         // Not in memory that can be looked into. What that would be is not Wordline's to say, but Ctrl-C stays Ctrl-C.
-        Err(error) if crate::feed::is_not_of_values(py, &error) => return Err(error),
+        Err(error) if is_not_of_values(py, &error) => return Err(error),
         Err(error) if error.is_instance_of::<PyBufferError>(py) => {
             return Err(no_whole(name, of, "", allowed));
         }
@@ -129,17 +129,4 @@ pub fn no_whole(name: &str, of: &Bound<'_, PyAny>, format: &str, allowed: &str) 
         _ => return wrong(name, kind, allowed),
     };
     wrong(name, kind, &format!("{allowed}; {makes}"))
-}
-
-/// What something is, for a message: an array with the type of what is in it.
-pub fn kind_of(of: &Bound<'_, PyAny>) -> String {
-    let kind = of.get_type().fully_qualified_name();
-    let kind = kind.map_or_else(|_| "something else".to_owned(), |name| name.to_string());
-    match of.getattr("dtype") {
-        Ok(dtype) => format!("{kind} of dtype {dtype}"),
-        Err(_) => match PyMemoryView::from(of).and_then(|view| view.getattr("format")) {
-            Ok(format) => format!("{kind} of format {format}"),
-            Err(_) => kind,
-        },
-    }
 }

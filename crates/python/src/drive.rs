@@ -4,11 +4,12 @@ use crate::callables::Callables;
 use crate::errors::{self, ConfigError, SnapshotError};
 use crate::feed::End;
 use crate::handle::{Handle, Slot};
+use crate::measured::Measured;
 use crate::policies;
 use crate::progress::Shown;
 use crate::results::{Ended, Result};
-use crate::running::{Asked, Load, Measured, asked, feed_all, load, measure, refuse_depth, remarks_of};
-use crate::session::Session;
+use crate::running::{Asked, Load, asked, feed_all, load, measure, refuse_depth, remarks_of};
+use crate::session::{Fed, Session};
 use crate::table::Table;
 use crate::values;
 use crate::work::{watched, work};
@@ -136,6 +137,20 @@ impl Drive {
         self.callables.raise()?;
         errors::warn_of_cache(py, &remarks_of(spec.cache.as_deref()))?;
         done.map(drop).map_err(|failure| self.callables.explain(py, errors::of_failure(&failure)))
+    }
+}
+
+impl Fed for Py<Drive> {
+    fn callables(&self) -> &Callables {
+        &self.get().callables
+    }
+
+    fn end(&self) -> End {
+        self.get().end()
+    }
+
+    fn visit(&self, visit: &PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        visit.call(self)
     }
 }
 
@@ -329,7 +344,8 @@ impl Drive {
             }
         };
         session.restart_clock();
-        let of = (slf.clone().unbind(), Arc::clone(&this.slot));
+        let owner: Box<dyn Fed> = Box::new(slf.clone().unbind());
+        let of = (owner, Arc::clone(&this.slot));
         let session = Session::new(session, of, this.text.clone(), (arrivals, lock));
         errors::warn_of_cache(py, &remarks_of(spec.cache.as_deref()))?;
         Ok(session)

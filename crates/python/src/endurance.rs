@@ -1,7 +1,8 @@
 //! `wordline.endurance`: how long a drive lasts under a load, as `wordline endurance` tells it.
 
 use crate::errors::{self, WordlineError};
-use crate::feed::{self, End};
+use crate::feed::End;
+use crate::message;
 use crate::running::{Load, load};
 use crate::values;
 use crate::work::work;
@@ -87,7 +88,7 @@ pub fn endurance(
             Load::Spec(spec, _) => Some(*spec),
             Load::Requests(..) => {
                 let allowed = "a path, or a dict of settings";
-                return Err(feed::wrong("workload", "columns of requests", allowed));
+                return Err(message::wrong("workload", "columns of requests", allowed));
             }
         },
     };

@@ -1,10 +1,9 @@
 //! Requests from columns: arrays of numpy, or whatever else Python has of numbers.
 
 use crate::buffer;
-use crate::errors::WorkloadError;
-use crate::values;
+use crate::message::SHOWN_MAX;
+use crate::message::{is_not_of_values, kind_of, shown, shown_with_kind, wrong};
 use lab::ARRIVAL_NS_MAX;
-use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString};
 use ssd::OpCode;
@@ -157,7 +156,7 @@ impl Given {
 /// A column that requests do not have.
 fn unknown(key: &Bound<'_, PyAny>) -> PyErr {
     let Ok(name) = key.extract::<String>() else {
-        let found = format!("a column named {} ({})", shown(key), buffer::kind_of(key));
+        let found = format!("a column named {} ({})", shown(key), kind_of(key));
         return wrong("requests", found, &COLUMNS.join(", "));
     };
     let near = match Problem::no_such_name("column", &name, COLUMNS) {
@@ -240,14 +239,6 @@ fn op_of(value: &Bound<'_, PyAny>) -> PyResult<Option<OpCode>> {
     }
     Ok(value.extract().ok().and_then(|number: usize| KNOWN.get(number).copied()))
 }
-
-/// What is wrong with a column, or a value in it.
-pub fn wrong(key: &str, found: impl std::fmt::Display, allowed: &str) -> PyErr {
-    WorkloadError::new_err(format!("{key}\n    found:   {found}\n    allowed: {allowed}"))
-}
-
-/// Letters of a value that a message shows.
-const SHOWN_MAX: usize = 60;
 
 /// Kinds of requests, by their numbers.
 const KNOWN: [OpCode; 4] = [OpCode::Read, OpCode::Write, OpCode::Trim, OpCode::Flush];
@@ -339,21 +330,4 @@ fn listed(name: &str, of: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
 fn first_other<'py>(of: &Bound<'py, PyAny>) -> Option<(usize, Bound<'py, PyAny>)> {
     let items = of.cast::<PyList>().ok()?.iter();
     items.enumerate().find(|(_, item)| item.extract::<u64>().is_err())
-}
-
-/// A value for a message, cut where it is long.
-pub fn shown(value: &Bound<'_, PyAny>) -> String {
-    let text = values::toml(value).unwrap_or_else(|_| buffer::kind_of(value));
-    text.chars().take(SHOWN_MAX).collect()
-}
-
-/// The same with its type.
-pub fn shown_with_kind(value: &Bound<'_, PyAny>) -> String {
-    let (text, kind) = (shown(value), buffer::kind_of(value));
-    if text == kind { text } else { format!("{text} ({kind})") }
-}
-
-/// Whether an exception is about something else than the values that were looked at: Ctrl-C, say.
-pub fn is_not_of_values(py: Python<'_>, error: &PyErr) -> bool {
-    !error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyMemoryError>(py)
 }

@@ -1,7 +1,7 @@
 //! A function or class of Python that a drive asks: who it is, and how it is called.
 
 use crate::callables::Callables;
-use crate::feed::is_not_of_values;
+use crate::message::is_not_of_values;
 use lab::own::{Parameters, Unmade};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};

@@ -5,6 +5,7 @@
 //! `lab::run_prepared` do for both.
 
 mod arrow;
+mod as_toml;
 mod buffer;
 mod callables;
 mod column;
@@ -15,14 +16,18 @@ mod errors;
 mod feed;
 mod function;
 mod handle;
+mod measured;
+mod message;
 mod policies;
 mod progress;
 mod results;
 mod running;
 mod session;
 mod several;
+
 mod sweep;
 mod table;
+
 mod values;
 mod work;
 

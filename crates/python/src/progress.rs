@@ -1,7 +1,6 @@
 //! Who is told how far long work is: a line on standard error, a function of the user's, or nobody.
 
 use crate::values::wrong_type;
-use crate::work::At;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
@@ -49,3 +48,6 @@ impl Shown {
         }
     }
 }
+
+/// How far work is: its phase, how much of that is done, and of how much.
+pub type At = (&'static str, u64, Option<u64>);

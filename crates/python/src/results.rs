@@ -1,7 +1,7 @@
 //! What was measured.
 
 use crate::errors;
-use crate::running::{Measured, Unbegun};
+use crate::measured::{Measured, Unbegun};
 use crate::table::{Table, no_key};
 use lab::files::replace;
 use lab::places::{Force, Kind, claim_file};

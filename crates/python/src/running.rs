@@ -1,8 +1,11 @@
 //! A run from what was asked for to what was measured; `wordline.run`.
 
+use crate::as_toml::toml;
 use crate::errors::{self, ConfigError, WorkloadError};
 use crate::feed::{self, End};
 use crate::handle::Handle;
+use crate::measured::{Measured, Unbegun};
+use crate::message;
 use crate::policies;
 use crate::progress::Shown;
 use crate::results::{Ended, Result};
@@ -96,7 +99,7 @@ pub fn load(job: &Job, end: End, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load
     if let Some(columns) = feed::columns(of)? {
         let (requests, has_times) = feed::requests(&columns, end)?;
         if requests.is_empty() {
-            return Err(feed::wrong(
+            return Err(message::wrong(
                 "requests",
                 "columns without rows",
                 "a row for each request, one or more",
@@ -108,7 +111,7 @@ pub fn load(job: &Job, end: End, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load
         let mut given = Given { is_whole: true, ..Given::default() };
         let line = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             let key: String = key.extract()?;
-            let value = values::toml(&value).map_err(|error| values::of_workload(of.py(), &key, error))?;
+            let value = toml(&value).map_err(|error| values::of_workload(of.py(), &key, error))?;
             let line = format!("{key} = {value}\n");
             given.keys.insert(key, WORKLOAD.to_owned());
             Ok(line)
@@ -118,7 +121,7 @@ pub fn load(job: &Job, end: End, of: Option<&Bound<'_, PyAny>>) -> PyResult<Load
         return Ok(Load::Spec(Box::new(spec), given));
     }
     let Ok(path) = of.extract::<PathBuf>() else {
-        return Err(feed::wrong("workload", feed::shown_with_kind(of), WORKLOADS));
+        return Err(message::wrong("workload", message::shown_with_kind(of), WORKLOADS));
     };
     if is_config(&path) {
         let message = format!(
@@ -139,7 +142,7 @@ pub fn refuse_depth(run: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     let (depth, mode) = (run.get_item("depth")?, run.get_item("loop_mode")?);
     match depth {
         Some(depth) if mode.is_none() => {
-            let found = format!("{}, beside arrival_ns", feed::shown(&depth));
+            let found = format!("{}, beside arrival_ns", message::shown(&depth));
             let allowed = "one of them: without depth, requests arrive at arrival_ns; without arrival_ns (or with \
                            loop_mode=\"closed\"), so many are kept in flight";
             Err(ConfigError::new_err(format!("depth\n    found:   {found}\n    allowed: {allowed}")))
@@ -157,50 +160,9 @@ pub fn asked(
     Ok((Asked { name, keep_requests, request_log, force, cache }, values::run_layers(run)?))
 }
 
-/// What came of a run.
-pub struct Measured {
-    /// What was measured, or why there is less.
-    pub result: std::result::Result<lab::RunResult, lab::RunError>,
-    /// The blocks at its end.
-    pub blocks: BlockTable,
-    /// A configuration that repeats it.
-    pub config: String,
-    /// What went wrong with cached drives, a line each.
-    pub remarks: Vec<String>,
-}
-
 /// What went wrong with aged drives that are kept, a line each.
 pub fn remarks_of(cache: Option<&DriveCache>) -> Vec<String> {
     cache.map(DriveCache::take_remarks).unwrap_or_default()
-}
-
-/// Why it did not begin.
-pub enum Unbegun {
-    /// For its settings.
-    Job(lab::JobError),
-    /// For its workload.
-    Workload(workload::WorkloadError),
-}
-
-impl From<lab::JobError> for Unbegun {
-    fn from(error: lab::JobError) -> Self {
-        Unbegun::Job(error)
-    }
-}
-
-impl From<workload::WorkloadError> for Unbegun {
-    fn from(error: workload::WorkloadError) -> Self {
-        Unbegun::Workload(error)
-    }
-}
-
-impl From<Unbegun> for PyErr {
-    fn from(why: Unbegun) -> Self {
-        match why {
-            Unbegun::Job(error) => errors::of_job(error),
-            Unbegun::Workload(error) => errors::of_workload(&error),
-        }
-    }
 }
 
 /// Everything from a workload's settings to its result, on a drive that is there or is made for it.
@@ -294,7 +256,7 @@ pub fn run(
     let drive = drive.map(|drive| values::text("drive", drive, NAMED)).transpose()?;
     if feed::columns(workload)?.is_some() {
         let (found, allowed) = ("no drive for them", "Drive.preset(\"m64\").run(columns)");
-        return Err(feed::wrong("columns of requests", found, allowed));
+        return Err(message::wrong("columns of requests", found, allowed));
     }
     let path: Option<PathBuf> = workload.extract().ok();
     let config = path.as_deref().filter(|path| is_config(path));

@@ -1,12 +1,14 @@
 //! A run that is fed.
 
+use crate::callables::Callables;
 use crate::data::Data;
-use crate::drive::Drive;
 use crate::errors;
-use crate::feed;
+use crate::feed::{self, End};
 use crate::handle::{Handle, Slot};
+use crate::measured::Measured;
+use crate::message;
 use crate::results::{Ended, Result};
-use crate::running::{Measured, PIECE};
+use crate::running::PIECE;
 use crate::table::Table;
 use lab::files::FileLock;
 use pyo3::exceptions::PyRuntimeWarning;
@@ -17,12 +19,22 @@ use ssd::Completion;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+/// What a session asks of the object that its drive belongs to.
+pub trait Fed: Send + Sync {
+    /// The user's functions that the drive calls.
+    fn callables(&self) -> &Callables;
+    /// Where the drive ends.
+    fn end(&self) -> End;
+    /// Shows the object to the collector of cycles.
+    fn visit(&self, visit: &PyVisit<'_>) -> std::result::Result<(), PyTraverseError>;
+}
+
 /// A run that is fed piece by piece: `feed`, `completions`, `feed` ... `finish`. However the requests are divided,
 /// the result is that of one run with all of them. Its drive is busy until it is finished.
 #[pyclass(module = "wordline", frozen)]
 pub struct Session {
     inner: Mutex<Option<lab::Session>>,
-    drive: Py<Drive>,
+    drive: Box<dyn Fed>,
     /// That of the drive.
     slot: Arc<Slot>,
     config: String,
@@ -51,7 +63,7 @@ impl Drop for Session {
 impl Session {
     pub(crate) fn new(
         session: lab::Session,
-        (drive, slot): (Py<Drive>, Arc<Slot>),
+        (drive, slot): (Box<dyn Fed>, Arc<Slot>),
         config: String,
         (has_arrivals, log): (bool, Option<FileLock>),
     ) -> Self {
@@ -67,12 +79,12 @@ impl Session {
         match first {
             Some(first) if !is_open && !self.has_arrivals => {
                 let allowed = "no arrival times, or drive.session(arrivals=True)";
-                Err(feed::wrong(key, format!("{first}, in a session without them"), allowed))
+                Err(message::wrong(key, format!("{first}, in a session without them"), allowed))
             }
-            Some(first) if first < earliest => Err(feed::wrong(key, first, &session.from_when(earliest))),
+            Some(first) if first < earliest => Err(message::wrong(key, first, &session.from_when(earliest))),
             None if is_open => {
                 let found = "none, in a session whose requests arrive at given times";
-                Err(feed::wrong("arrival_ns", found, &session.from_when(earliest)))
+                Err(message::wrong("arrival_ns", found, &session.from_when(earliest)))
             }
             _ => Ok(()),
         }
@@ -95,8 +107,8 @@ impl Session {
         let mut session = self.lock()?;
         let session = session.as_mut().ok_or_else(finished)?;
         let done = py.detach(|| of(session));
-        self.drive.get().callables.raise()?;
-        done.map_err(|failure| self.drive.get().callables.explain(py, errors::of_failure(&failure)))
+        self.drive.callables().raise()?;
+        done.map_err(|failure| self.drive.callables().explain(py, errors::of_failure(&failure)))
     }
 
     /// Warns that what was measured is lost, if there was anything.
@@ -127,15 +139,15 @@ impl Session {
     ) -> PyResult<()> {
         let given = match requests {
             Some(requests) => feed::columns(requests)?.ok_or_else(|| {
-                feed::wrong(
+                message::wrong(
                     "requests",
-                    feed::shown_with_kind(requests),
+                    message::shown_with_kind(requests),
                     "a dict or a data frame of lba, sectors, op",
                 )
             })?,
             None => columns.cloned().unwrap_or_else(|| PyDict::new(py)),
         };
-        let (requests, has_times) = feed::requests(&given, self.drive.get().end())?;
+        let (requests, has_times) = feed::requests(&given, self.drive.end())?;
         if let Some(first) = requests.first() {
             self.check("arrival_ns[0]", has_times.then_some(first.arrival_ns))?;
         }
@@ -162,7 +174,7 @@ impl Session {
         arrival_ns: Option<&Bound<'_, PyAny>>,
         fua: bool,
     ) -> PyResult<()> {
-        let request = feed::request(op, (lba, sectors), arrival_ns, fua, self.drive.get().end())?;
+        let request = feed::request(op, (lba, sectors), arrival_ns, fua, self.drive.end())?;
         self.check("arrival_ns", arrival_ns.map(|_| request.arrival_ns))?;
         self.was_fed.store(true, Ordering::Relaxed);
         self.with(py, |session| session.feed(&[request]))
@@ -171,12 +183,12 @@ impl Session {
     /// Advances simulated time to this point, in ns since the session began; not back.
     fn advance_to(&self, py: Python<'_>, ns: &Bound<'_, PyAny>) -> PyResult<()> {
         let whole = "whole numbers of ns from 0, since the session began";
-        let ns: u64 = ns.extract().map_err(|_| feed::wrong("ns", feed::shown_with_kind(ns), whole))?;
+        let ns: u64 = ns.extract().map_err(|_| message::wrong("ns", message::shown_with_kind(ns), whole))?;
         let passed = self.lock()?.as_ref().ok_or_else(finished)?.passed_ns();
         if ns < passed {
             let allowed =
                 format!("{passed} ns or later: the clock was advanced to there, and does not go back");
-            return Err(feed::wrong("ns", format!("{ns} ns"), &allowed));
+            return Err(message::wrong("ns", format!("{ns} ns"), &allowed));
         }
         self.with(py, |session| session.advance_to(ns))
     }
@@ -219,7 +231,7 @@ impl Session {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
         let blocks = lab::BlockTable::of(&drive);
         self.slot.give_back(Handle::used(drive));
-        let callables = &self.drive.get().callables;
+        let callables = self.drive.callables();
         let raised = callables.raise().err();
         // What went wrong with cached drives was said when it began.
         let measured = Measured { result, blocks, config: self.config.clone(), remarks: Vec::new() };
@@ -249,10 +261,10 @@ impl Session {
                 self.warn(py)?;
             }
         }
-        self.drive.get().callables.raise()
+        self.drive.callables().raise()
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
-        visit.call(&self.drive)
+        self.drive.visit(&visit)
     }
 }

@@ -1,5 +1,6 @@
 //! Long work without the interpreter's lock: other threads of Python go on, Ctrl-C ends it, and how far it is is shown.
 
+use crate::progress::At;
 use crate::progress::Shown;
 use lab::{Progress, Stop, no_thread};
 use pyo3::prelude::*;
@@ -14,9 +15,6 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Between two times that somebody is told how far it is.
 const TELL_EVERY: Duration = Duration::from_millis(500);
-
-/// How far work is: its phase, how much of that is done, and of how much.
-pub type At = (&'static str, u64, Option<u64>);
 
 /// Does it in a thread of its own, and waits. A signal whose handler raises asks it to stop; that exception is raised
 /// once it has.
