@@ -174,6 +174,29 @@ fn a_circle_of_files_is_told_where_parents_and_children_count() {
     assert_eq!(files(&passed), Vec::<String>::new());
 }
 
+/// Whatever a crate is for, its files form none: programs and what they record are no exception.
+#[test]
+fn a_circle_of_files_is_told_in_each_crate_that_has_none() {
+    for krate in ["workload", "abi", "serve", "lab", "capture", "cli", "python"] {
+        let root = if krate == "cli" { "main.rs" } else { "lib.rs" };
+        let circle = [
+            (root, "mod a;\n"),
+            ("a/mod.rs", "mod x;\nuse x::X;\nstruct Args;\n"),
+            ("a/x.rs", "use super::Args;\nstruct X;\n"),
+        ];
+        let found = format!("a circle in the files of {krate}: a/mod.rs, a/x.rs");
+        assert_eq!(told("files", krate, &circle), [format!("crates/{krate}/src/a/mod.rs: {found}")]);
+        // What both name lies below both.
+        let below = [
+            (root, "mod a;\n"),
+            ("a/mod.rs", "mod args;\nmod x;\npub use args::Args;\nuse x::X;\n"),
+            ("a/args.rs", "struct Args;\n"),
+            ("a/x.rs", "use super::Args;\nstruct X;\n"),
+        ];
+        assert_eq!(told("files", krate, &below), Vec::<String>::new());
+    }
+}
+
 #[test]
 fn a_crate_of_rooms_has_few_entries_at_its_root() {
     let rooms = ["a/mod.rs", "a/x.rs", "b/mod.rs", "c.rs", "d.rs", "e.rs", "f.rs", "g.rs", "h.rs", "lib.rs"];
@@ -182,6 +205,13 @@ fn a_crate_of_rooms_has_few_entries_at_its_root() {
     let more = [files, vec![("i/mod.rs", "")]].concat();
     let found = "crates/workload/src/lib.rs: 9 files and folders beside it, allowed are 8";
     assert_eq!(told("root", "workload", &more), [found]);
+    let rooms: Vec<String> = (0..15).map(|room| format!("room{room}/mod.rs")).collect();
+    let mut files: Vec<(&str, &str)> = rooms.iter().map(|path| (path.as_str(), "")).collect();
+    files.push(("lib.rs", ""));
+    assert_eq!(told("root", "lab", &files), Vec::<String>::new());
+    files.push(("table.rs", ""));
+    let found = "crates/lab/src/lib.rs: 16 files and folders beside it, allowed are 15";
+    assert_eq!(told("root", "lab", &files), [found]);
 }
 
 #[test]
