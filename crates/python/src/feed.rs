@@ -1,8 +1,7 @@
 //! Requests from columns: arrays of numpy, or whatever else Python has of numbers.
 
 use crate::buffer;
-use crate::message::SHOWN_MAX;
-use crate::message::{is_not_of_values, kind_of, shown, shown_with_kind, wrong};
+use crate::message::{SHOWN_MAX, is_not_of_values, kind_of, shown, shown_with_kind, wrong};
 use lab::ARRIVAL_NS_MAX;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString};

@@ -1,7 +1,6 @@
 //! Long work without the interpreter's lock: other threads of Python go on, Ctrl-C ends it, and how far it is is shown.
 
-use crate::progress::At;
-use crate::progress::Shown;
+use crate::progress::{At, Shown};
 use lab::{Progress, Stop, no_thread};
 use pyo3::prelude::*;
 use std::io;

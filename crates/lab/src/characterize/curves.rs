@@ -2,11 +2,10 @@
 
 pub use super::plan::Plan;
 
-use super::max_reads;
 use super::monte_carlo::{self, AGES};
 use super::population::{Population, extremes, quantile};
 use super::sheet::{CYCLES, RETENTION, Sheet, line};
-use super::voltages;
+use super::{max_reads, voltages};
 use crate::report::plot::Plot;
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::CellModel;

@@ -1,8 +1,7 @@
 //! A result in a line.
 
 use crate::base::number::{digits, duration, si};
-use crate::result::RunResult;
-use crate::result::regimes;
+use crate::result::{RunResult, regimes};
 
 /// Throughput, the 99th percentile of reads and of flushes, write amplification, and what bounds the run.
 pub(crate) fn line(result: &RunResult) -> String {

@@ -1,7 +1,6 @@
 //! What a paper claims: `claims.toml`.
 
-use super::PaperError;
-use super::metrics;
+use super::{PaperError, metrics};
 use crate::base::document::{File, Walk};
 use std::path::Path;
 

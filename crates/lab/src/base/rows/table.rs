@@ -1,12 +1,10 @@
 //! A table being written, whichever kind of file it is.
 
+use super::cell::{Cell, Column, Of};
 use super::csv::CsvRows;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
 use crate::base::error::{Failure, ReportError};
-use crate::base::rows::Cell;
-use crate::base::rows::Column;
-use crate::base::rows::Of;
 use std::path::Path;
 
 /// A kind of file.

@@ -6,13 +6,11 @@
 mod require;
 mod steady;
 
+use crate::base::number::count;
 pub use crate::result::problem::Problem;
 use crate::result::problem::{MARKS, names};
+use crate::result::{RunResult, regimes};
 pub use require::{Requirements, WrongRequirement};
-
-use crate::base::number::count;
-use crate::result::RunResult;
-use crate::result::regimes;
 use steady::unsteady;
 
 /// How many of some results have each kind of problem, in words: `27 of 81 overloaded, 35 not steady`; `None` if none

@@ -2,9 +2,8 @@
 
 use super::steady::not_steady;
 use crate::base::number::{digits, duration};
-use crate::result::RunResult;
 use crate::result::metrics::{is_time, metric_keys, scalars};
-use crate::result::regimes;
+use crate::result::{RunResult, regimes};
 use ssd::config;
 use std::fmt;
 
