@@ -3,8 +3,8 @@
 
 use super::exposed::{DEFERRED, EXPOSED, HELD, ISSUED, LEAVING, ODD, UNLOCKABLE};
 use crate::config::{Table, Value};
+use crate::drive::engine::State;
 use crate::drive_config::DriveConfig;
-use crate::engine::State;
 use crate::flash::op::OpKind;
 use crate::ftl::Media;
 use crate::ftl::tables::blocks::BlockState;

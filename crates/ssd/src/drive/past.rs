@@ -1,7 +1,7 @@
 //! Giving a drive a past in no time: writes below the buffer, erases that nobody has seen, and what is left to do after
 //! them.
 
-use crate::engine::State;
+use crate::drive::engine::State;
 use crate::executor::{Executor, Pace};
 use crate::ftl::write::waits::Lack;
 use crate::units::BlockId;

@@ -1,11 +1,11 @@
 //! The drive's blocks one by one, as they are at a time.
 
+use crate::drive::stats::Wear;
 use crate::flash::Flash;
 use crate::ftl::Ftl;
 use crate::ftl::tables::blocks::BlockState;
 use crate::nand::Chip;
 use crate::nand::torn::AtWork;
-use crate::stats::Wear;
 use crate::units::{BlockId, StreamId};
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,12 @@
 //! A fresh drive of a configuration: its layers, built from the chips up, each with the policies that it asks.
 
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Problem};
+use crate::drive::engine::State;
+use crate::drive::external::ExternalPolicies;
+use crate::drive::silence::Silence;
 use crate::drive_config::DriveConfig;
-use crate::engine::State;
 use crate::events::EventQueue;
 use crate::executor::Executor;
-use crate::external::ExternalPolicies;
 use crate::flash::{Flash, Room};
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
@@ -14,7 +15,6 @@ use crate::ftl::{Ftl, Policies, sanitize};
 use crate::host::Host;
 use crate::nand::Chip;
 use crate::nand::order::PageOrder;
-use crate::silence::Silence;
 use crate::timers::Timer;
 use crate::units::SimTime;
 

@@ -4,9 +4,9 @@
 use core::fmt;
 
 use crate::config::ConfigErrors;
+use crate::drive::engine::State;
+use crate::drive::external::{External, ExternalPolicies};
 use crate::drive_config::DriveConfig;
-use crate::engine::State;
-use crate::external::{External, ExternalPolicies};
 use crate::ftl::techniques;
 
 /// Sections whose keys a drive may change at any time: what its maker promises, how long things take, what goes first,

@@ -2,8 +2,8 @@
 
 use crate::counters::Counter;
 use crate::drive::Drive;
+use crate::drive::stats::Stats;
 use crate::flash::op::{CAUSES, Cause};
-use crate::stats::Stats;
 use crate::units::{LaneId, SimTime};
 
 /// What a drive says at a moment. Counts are those since [`Drive::reset_stats`].

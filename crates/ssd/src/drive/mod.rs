@@ -10,32 +10,48 @@
 //! assert_eq!(done.breakdown.total(), (done.completed - done.arrival).0);
 //! ```
 
-use crate::age::{AgeError, AgeStep};
-use crate::blocks::Blocks;
+pub mod age;
+pub mod bare_blocks;
+pub(crate) mod blocks;
+pub(crate) mod build;
+pub(crate) mod contents;
+pub(crate) mod engine;
+pub mod external;
+pub mod foresee;
+pub(crate) mod past;
+pub(crate) mod reading;
+pub mod reconfigure;
+pub(crate) mod reports;
+pub(crate) mod silence;
+pub mod stats;
+pub(crate) mod streamed;
+pub(crate) mod tracing;
+
 use crate::config::ConfigErrors;
-use crate::contents::Contents;
 use crate::drive_config::DriveConfig;
-use crate::engine::State;
 use crate::executor::{Executor, Pace};
-use crate::external::{External, ExternalPolicies};
 use crate::flash::BrokenBound;
-use crate::foresee::{Ahead, Foresight, ForesightError};
 use crate::nand::Chip;
 use crate::nand::aging::Telemetry;
 use crate::nand::torn::TornChips;
 use crate::observe::Effect;
-use crate::past::{NoRoom, Past};
-use crate::reconfigure::{ReconfigureError, reconfigured};
-use crate::reports::Reports;
 use crate::rng::mix;
 use crate::signals::{Command, Completion, Reason, Status};
 use crate::snapshot::{self, Saving, SnapshotError};
-use crate::stats::{Stats, Wear};
-use crate::streamed;
-use crate::tracing::Tracing;
 use crate::units::{Lba, SimTime};
+use age::{AgeError, AgeStep};
+use blocks::Blocks;
+use contents::Contents;
+use engine::State;
+use external::{External, ExternalPolicies};
+use foresee::{Ahead, Foresight, ForesightError};
+use past::{NoRoom, Past};
+use reconfigure::{ReconfigureError, reconfigured};
+use reports::Reports;
+use stats::{Stats, Wear};
 use std::io::Read;
 use std::sync::Arc;
+use tracing::Tracing;
 
 /// A simulated drive.
 #[derive(Clone, Debug)]

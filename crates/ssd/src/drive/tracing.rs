@@ -1,6 +1,6 @@
 //! Asking a drive whom its commands wait for, and what its dies and channels do meanwhile.
 
-use crate::engine::State;
+use crate::drive::engine::State;
 use crate::flash::holders::{Holders, Span, Told};
 
 /// What is told of waits and of spans ([`Drive::tracing`](crate::Drive::tracing)).

@@ -1,6 +1,6 @@
 //! What a drive tells of its techniques, and of the memory of their tables.
 
-use crate::engine::State;
+use crate::drive::engine::State;
 use crate::ftl::locks::exposure::OpenExposures;
 use crate::ftl::{TableBytes, page_class, slc_cache, stream};
 

@@ -3,6 +3,8 @@
 //! Two executors run the same firmware. *Timed*: operations queue at dies and channels and take their time.
 //! *Functional*: every operation is applied at once and no time passes, for preconditioning, ageing and counting.
 
+use crate::drive::silence::Silence;
+use crate::drive::stats::Stats;
 use crate::events::{EventKind, EventQueue};
 use crate::executor::Executor;
 use crate::flash::Flash;
@@ -13,8 +15,6 @@ use crate::host::{Below, Host};
 use crate::nand::Outcome;
 use crate::restore::{MOST, Verdict, ensure};
 use crate::signals::{Command, Reason, Status};
-use crate::silence::Silence;
-use crate::stats::Stats;
 use crate::timers::Timer;
 use crate::units::{CommandId, Lba, OpId, SimTime};
 use serde::{Deserialize, Serialize};
