@@ -14,7 +14,7 @@ pub struct Preconditioning {
     pub pace: Pace,
     /// What overwrites it.
     pub past: Past,
-    /// Pieces that each pass over the workload's own writes is cut in; 0 for [`PIECES`].
+    /// Pieces that each pass over the workload's own writes is cut in; 0 for [`PIECES`](super::PIECES).
     pub past_pieces: u32,
     /// How the steady state is reached, if it is asked for.
     pub steady_way: SteadyWay,
