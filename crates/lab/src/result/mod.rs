@@ -6,7 +6,7 @@ pub(crate) mod block_table;
 pub(crate) mod caution;
 pub(crate) mod cliff;
 pub(crate) mod collect;
-pub(crate) mod distribution;
+mod distribution;
 pub(crate) mod facts;
 pub(crate) mod judge;
 mod keys;

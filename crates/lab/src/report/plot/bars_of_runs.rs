@@ -8,9 +8,8 @@ use crate::base::csv::Csv;
 use crate::base::labels;
 use crate::base::number::{digits, duration};
 use crate::report::table::title;
-use crate::result::RunResult;
-use crate::result::distribution::Distribution;
 use crate::result::time_spent::Spent;
+use crate::result::{Distribution, RunResult};
 use ssd::Part;
 use ssd::flash::op::Cause;
 
