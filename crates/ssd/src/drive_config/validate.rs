@@ -7,7 +7,7 @@ use crate::config::value::show_f64;
 use crate::config::{ConfigError, ConfigErrors, KeyAt, Table};
 use crate::flash::op::UNITS_AT_MOST;
 use crate::flash::preemption;
-use crate::ftl::{page_class, read_reclaim, sanitize, slc_cache, stream};
+use crate::ftl::{read_reclaim, sanitize, slc_cache, stream};
 use crate::nand::gray;
 use crate::sections::{
     ErrorModel, Issue, MAX_UNITS, MovesOfFirst, Placement, PriorityOrder, SchedulingOrder, Superblock,
@@ -284,17 +284,8 @@ impl DriveConfig {
 
     /// Can blocks be used with one bit a cell, if they are to be?
     fn check_slc_cache(&self, conflicts: &mut Conflicts) {
-        let reclaims = read_reclaim::Policy::build(&self.read_reclaim).acts();
-        if let Some(Misfit { keys, found, allowed }) = slc_cache::misfit(&self.slc_cache, self, reclaims) {
+        if let Some(Misfit { keys, found, allowed }) = slc_cache::misfit(&self.slc_cache, self) {
             conflicts.add(keys, found, &allowed);
-        }
-        let caches = self.slc_blocks_per_lane() > 0;
-        if caches && page_class::Policy::build(&self.page_class).looks_ahead() {
-            let by = self.page_class.name();
-            let found =
-                format!("\"{by}\", which sorts data when it is written, with a cache that data leaves later");
-            let keys = ["ftl.slc_cache.policy", "ftl.page_class.policy"];
-            conflicts.add(&keys, found, "ftl.slc_cache.policy = \"none\", or another ftl.page_class");
         }
     }
 
@@ -355,12 +346,6 @@ impl DriveConfig {
                 "at least {lanes} blocks beyond the data, one waiting in each lane; or {LAZY} = false"
             );
             conflicts.add(&[LAZY, "drive.over_provisioning_percent", "drive.logical_gib"], found, &allowed);
-        }
-        if self.slc_blocks_per_lane() > 0 {
-            let cache = self.slc_cache.name();
-            let found = format!("true, with a cache (\"{cache}\") that keeps erased SLC blocks");
-            let allowed = format!("ftl.slc_cache.policy = \"none\", or {LAZY} = false");
-            conflicts.add(&[LAZY, "ftl.slc_cache.policy"], found, &allowed);
         }
     }
 

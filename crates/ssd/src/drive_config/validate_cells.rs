@@ -6,7 +6,7 @@ use crate::config::member::Misfit;
 use crate::config::{ConfigErrors, presets};
 use crate::flash::{PROGRAM_MODES, read_voltage};
 use crate::ftl::techniques::{Beside, Needs};
-use crate::ftl::{page_class, program_mode, read_reclaim, sanitize, stream};
+use crate::ftl::{program_mode, read_reclaim, sanitize, stream};
 use crate::host::{buffer, hotness};
 use crate::nand::aging::Uses;
 use crate::nand::{Chip, Sanitizing, gray};
@@ -71,15 +71,12 @@ impl DriveConfig {
 
     /// What techniques are told of other policies.
     fn beside(&self) -> Beside<'_> {
-        let sorts = page_class::Policy::build(&self.page_class).sorts();
         let means = sanitize::Policy::build(&self.sanitize).means();
         let (own, names) = (self.program_mode.name(), &self.cells.modes.names);
         let resists = |name: &String| name.ends_with("resistant");
         let is_other = own != program_mode::nominal::NAME || !names.iter().skip(1).all(resists);
         let is_known = is_other && self.errors.model != ErrorModel::None;
         Beside {
-            cache: (self.slc_blocks_per_lane() > 0).then(|| self.slc_cache.name()),
-            sorts: sorts.then(|| self.page_class.name()),
             reprograms: (means == Some(Sanitizing::Reprograms)).then(|| self.sanitize.name()),
             fills_wordlines: matches!(means, Some(Sanitizing::Scrubs | Sanitizing::Reprograms))
                 .then(|| self.sanitize.name()),

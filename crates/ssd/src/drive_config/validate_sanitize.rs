@@ -23,7 +23,9 @@ impl DriveConfig {
             self.check_pulses(conflicts, policy.locks_blocks());
             self.check_relocks(conflicts, policy.rules().relock_ns);
         } else if policy.acts() {
-            self.check_beside_cache(conflicts);
+            if policy.means().is_some() {
+                self.check_beside_cache(conflicts);
+            }
             match policy.means() {
                 Some(Sanitizing::Scrubs) => {
                     let key = "nand.timing.t_scrub_us";
@@ -51,7 +53,7 @@ impl DriveConfig {
         }
     }
 
-    /// Where wordlines or blocks go as a whole, do they hold what they seem to?
+    /// Where wordlines go as a whole, do they hold what they seem to?
     fn check_beside_cache(&self, conflicts: &mut Conflicts) {
         let name = self.sanitize.name();
         if self.slc_blocks_per_lane() > 0 {

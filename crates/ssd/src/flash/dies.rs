@@ -176,9 +176,9 @@ impl Dies {
 #[inline]
 fn prepare(id: OpId, pool: &mut OpPool, chip: &Chip) {
     let op = pool.get_mut(id);
-    // A block's mode is that of its first program; until the chip has that, the issuer's word counts.
-    let begins = op.kind.row().effect == Outcomes::Programs && chip.programmed_pages(op.at.block) == 0;
-    if !begins {
+    // A block's mode is that of its first program; of programs the issuer's word counts: the chip may not have had the
+    // first, or, where the block is erased once it is opened, may still hold what was there before.
+    if op.kind.row().effect != Outcomes::Programs {
         op.mode = chip.mode(op.at.block);
     }
     if op.kind.reads() {

@@ -26,7 +26,7 @@ impl Flash {
     #[inline(always)]
     fn perform(&mut self, op: &Op) -> (Outcome, u8) {
         if !op.kind.reads() {
-            return (self.change(op.kind, op.cause, op.mode, (op.at, op.ppn)), 0);
+            return (self.change(op.kind, op.cause, (op.mode, op.page_type), (op.at, op.ppn)), 0);
         }
         self.chip.read(op.at.block, op.at.page);
         let is_lost = self.chip.is_lost(op.at.block, op.at.page, self.now);
@@ -40,9 +40,15 @@ impl Flash {
 
     /// Lets the chip do what changes what it holds.
     #[inline(always)]
-    fn change(&mut self, kind: OpKind, cause: Cause, mode: u8, (at, ppn): (PageAddress, Ppn)) -> Outcome {
+    fn change(
+        &mut self,
+        kind: OpKind,
+        cause: Cause,
+        (mode, page_type): (u8, u8),
+        (at, ppn): (PageAddress, Ppn),
+    ) -> Outcome {
         if kind.ends_data() {
-            return self.end_data(kind, cause, (at, ppn));
+            return self.end_data((kind, page_type), cause, (at, ppn));
         }
         let outcome = self.chip.program_in(at.block, at.page, mode);
         self.record.counts.program_fails += u64::from(outcome == Outcome::Fail);
@@ -52,7 +58,12 @@ impl Flash {
 
     /// What a page or a block holds is erased, or kept from being read.
     #[inline(never)]
-    fn end_data(&mut self, kind: OpKind, cause: Cause, (at, ppn): (PageAddress, Ppn)) -> Outcome {
+    fn end_data(
+        &mut self,
+        (kind, page_type): (OpKind, u8),
+        cause: Cause,
+        (at, ppn): (PageAddress, Ppn),
+    ) -> Outcome {
         let (outcome, fails) = match kind.row().effect {
             Outcomes::HidesBlock => {
                 (self.chip.lock_block(at.block, self.now), &mut self.record.counts.lock_fails)
@@ -60,7 +71,8 @@ impl Flash {
             Outcomes::HidesPage => {
                 (self.chip.sanitize_page(at.block, at.page, self.now), &mut self.record.counts.lock_fails)
             }
-            _ => (self.chip.erase(at.block), &mut self.record.counts.erase_fails),
+            // The page type of an erase is that of one bit a cell, or the first.
+            _ => (self.chip.erase_as(at.block, page_type > 0), &mut self.record.counts.erase_fails),
         };
         *fails += u64::from(outcome == Outcome::Fail);
         self.record.add((kind, cause), ppn, false, self.now);
@@ -89,12 +101,15 @@ impl Flash {
     /// What the chip says of an operation, once it is over.
     #[inline]
     pub(super) fn finish(&mut self, id: OpId) {
-        let &Op { kind, cause, mode, at, ppn, .. } = self.pool.get(id);
+        let &Op { kind, cause, mode, page_type, at, ppn, .. } = self.pool.get(id);
         if kind.reads() {
             return self.finish_read(id);
         }
-        let outcome =
-            if kind.copies() { self.copy_in_flight(id) } else { self.change(kind, cause, mode, (at, ppn)) };
+        let outcome = if kind.copies() {
+            self.copy_in_flight(id)
+        } else {
+            self.change(kind, cause, (mode, page_type), (at, ppn))
+        };
         self.steps.add(id, false);
         let op = self.pool.get_mut(id);
         (op.follower, op.outcome) = (OpId::NONE, outcome);
@@ -142,7 +157,7 @@ impl Flash {
     /// Copies a page at once, with an operation that is in no queue.
     pub(crate) fn copy_at_once(&mut self, op: &mut Op, from: PageAddress) {
         op.outcome = match self.sources.are_kept() {
-            false => self.change(op.kind, op.cause, op.mode, (op.at, op.ppn)),
+            false => self.change(op.kind, op.cause, (op.mode, op.page_type), (op.at, op.ppn)),
             true => self.copy(op, (from.block, from.page)),
         };
     }
@@ -152,7 +167,7 @@ impl Flash {
     fn copy_in_flight(&mut self, id: OpId) -> Outcome {
         let op = *self.pool.get(id);
         match self.sources.of(id, &self.chip) {
-            None => self.change(op.kind, op.cause, op.mode, (op.at, op.ppn)),
+            None => self.change(op.kind, op.cause, (op.mode, op.page_type), (op.at, op.ppn)),
             Some(from) => self.copy(&op, from),
         }
     }

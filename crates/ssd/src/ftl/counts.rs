@@ -128,9 +128,13 @@ counters! {
         victims_by_live: [u64; VICTIM_BINS], "blocks", in "ftl.victims.histogram";
         /// Pages copied inside the chips (`ftl.migration`).
         copies: u64, "pages", in "ftl.migration.copybacks";
-        /// Pages not copied because their destination was in another plane, or the first page of a block, which
-        /// tells its age.
+        /// Pages not copied because their destination was in another plane, of another class (`ftl.page_class`), or the
+        /// first page of a block, which tells its age.
         copies_refused_by_place: u64, "pages", in "ftl.migration.refused_by_place";
+        /// Pages not copied because not all of their mapping units were valid: a copy takes whole pages.
+        copies_refused_by_valid: u64, "pages", in "ftl.migration.refused_by_valid";
+        /// Pages not copied because they leave the SLC cache, whose data a copy inside the chip could not pack.
+        copies_refused_by_slc: u64, "pages", in "ftl.migration.refused_by_slc";
         /// Blocks erased and returned to the free list.
         reclaimed_blocks: u64, "blocks", in "ftl.reclaimed_blocks";
         /// Of these, by the program mode that they were programmed in (`cell.modes`).

@@ -160,7 +160,6 @@ impl Ftl {
         erase_count: impl Fn(u32) -> u32,
     ) -> Self {
         let logical = cfg.logical_units();
-        let reclaim = Reclaim::new(cfg, policies.read_reclaim, &layout, logical as u32);
         let needs = stream.needs();
         let classes = core::array::from_fn(|at| stream.class(streams.of_policy(StreamId(at as u8))));
         let program_modes = ProgramModes::new(cfg, policies.program_mode);
@@ -170,6 +169,7 @@ impl Ftl {
         let page_classes = PageClasses::new(cfg, policies.page_class, block, all * u64::from(block));
         let ring = Ring::new(policies.slc_cache, &layout, cfg.one_bit_mode());
         let layout = layout.with_one_bit(ring.is_used());
+        let reclaim = Reclaim::new(cfg, policies.read_reclaim, &layout, (logical as u32, ring.is_used()));
         let sorting = (&page_classes, ring.is_used());
         let work = Work::new(cfg, &layout, streams, reclaim.is_active(), sorting);
         let physical = (layout.blocks() * layout.units_per_block()) as usize;

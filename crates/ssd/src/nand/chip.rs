@@ -3,8 +3,10 @@
 //! Chip rules are asserted, in release builds too: a page is programmed once after an erase and in order, a page is
 //! read only after it was programmed, a block marked bad is left alone. Breaking one is a bug of the firmware.
 
+mod one_bit;
 mod raw;
 
+use self::one_bit::OneBitErases;
 use super::aging::build;
 use super::aging::tables::Dwell;
 use super::aging::{Aging, Attempt, Margin, PageAge, Sensed, Sequence, Telemetry, TrueWear, Uses};
@@ -46,6 +48,8 @@ pub struct Chip {
     aging: Option<Box<Aging>>,
     /// Where pages are kept from being read, what is.
     locks: Option<Box<Locks>>,
+    /// Erases of one bit a cell, which wear less.
+    one_bit: OneBitErases,
 }
 
 impl Chip {
@@ -72,7 +76,16 @@ impl Chip {
             erase_rng: Rng::named(seed, "nand/erase_fail"),
             aging: None,
             locks: None,
+            one_bit: OneBitErases::default(),
         }
+    }
+
+    /// The same, some of whose blocks may be used with one bit a cell: an erase of such wears so much of what another
+    /// does.
+    // tidy: allow(float): called when a drive is built
+    pub fn with_one_bit(mut self, wear: Option<f64>) -> Self {
+        self.one_bit = wear.map_or_else(OneBitErases::default, |wear| OneBitErases::new(self.blocks(), wear));
+        self
     }
 
     /// The same, whose pages can be kept from being read in some way.
@@ -104,6 +117,7 @@ impl Chip {
     /// more (or, if it had seen more, in all).
     pub fn set_erase_count(&mut self, block: u32, cycles: u32) {
         let before = core::mem::replace(&mut self.erase_counts[block as usize], cycles);
+        self.one_bit.recount(block, cycles);
         if let Some(aging) = &mut self.aging {
             aging.recount(block, before, cycles);
         }
@@ -182,6 +196,7 @@ impl Chip {
     pub(crate) fn restored(&mut self, fresh: Chip) -> Verdict {
         alike("blocks of chips", &self.next_page, &fresh.next_page)?;
         alike("erase counts of chips", &self.erase_counts, &fresh.erase_counts)?;
+        self.one_bit.restored(fresh.one_bit, &self.erase_counts)?;
         (self.pages_per_block, self.factory_bad) = (fresh.pages_per_block, fresh.factory_bad);
         self.endurance_cycles = fresh.endurance_cycles;
         (self.program_fails, self.erase_fails) = (fresh.program_fails, fresh.erase_fails);
@@ -267,12 +282,13 @@ impl Chip {
         self.aging.as_ref().is_some_and(|aging| aging.one_bit_mode() == Some(aging.mode(block)))
     }
 
-    /// Cycles of a block: erases, or where some are of one bit a cell those in the normal mode that did as much.
+    /// Cycles of a block: erases, or where some are of one bit a cell those in the normal mode that did as much. A
+    /// firmware knows it, which counts both.
     #[inline]
-    fn cycles(&self, block: u32) -> u32 {
+    pub fn cycles(&self, block: u32) -> u32 {
         match &self.aging {
             Some(aging) if aging.one_bit_mode().is_some() => aging.cycles_done(block),
-            _ => self.erase_count(block),
+            _ => self.erase_count(block) - self.one_bit.spared(block),
         }
     }
 
@@ -513,6 +529,14 @@ impl Chip {
     /// Erases a block. Fails by chance, or for good once the endurance is used up.
     #[inline]
     pub fn erase(&mut self, block: u32) -> Outcome {
+        self.erase_as(block, false)
+    }
+
+    /// The same of a block that is used with one bit a cell, or is not.
+    pub fn erase_as(&mut self, block: u32, one_bit: bool) -> Outcome {
+        if one_bit {
+            self.one_bit.note(block);
+        }
         let used = core::mem::take(&mut self.next_page[block as usize]) > 0;
         if let Some(locks) = &mut self.locks {
             locks.erased(block);

@@ -157,6 +157,8 @@ section! {
         /// Wear of an SLC cycle relative to one in the normal mode (assumed): 1/wear cycles of the SLC part wear as
         /// much as one of the drive's own.
         wear: f64 = 0.1, range 0.001..=1;
+        /// Reads that an SLC-cache block endures, over those of the part (assumed).
+        read_endurance: f64 = 1.0, range 0.0001..=1000.0;
         /// tR of SLC-cache pages.
         t_read_us: f64 = 25.0, unit "us", range 0..=1_000_000;
         /// tPROG of SLC-cache pages.

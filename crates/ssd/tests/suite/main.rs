@@ -5,6 +5,7 @@
 mod aging;
 mod block_table;
 mod busy;
+mod combinations;
 mod config;
 mod contexts;
 mod deals;

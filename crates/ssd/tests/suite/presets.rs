@@ -163,8 +163,8 @@ fn presets_hold_the_calibrated_numbers() {
 fn drives_have_the_cells_of_their_paper() {
     for drive in presets::drives() {
         let config = preset(drive.name).config;
-        let is_on =
-            drive.name.starts_with("aged_") || ["hire", "boundedread", "longlive"].contains(&drive.name);
+        let is_on = drive.name.starts_with("aged_")
+            || ["client_full", "hire", "boundedread", "longlive"].contains(&drive.name);
         let model = if is_on { ErrorModel::Cells } else { ErrorModel::None };
         assert_eq!(config.errors.model, model, "{}", drive.file);
         assert_eq!(config.cells.states.bits_per_cell, config.geometry.bits_per_cell, "{}", drive.file);

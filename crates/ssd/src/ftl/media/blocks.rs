@@ -24,7 +24,8 @@ impl Media {
     pub(in crate::ftl) fn begin(&mut self, lane: LaneId, block: BlockId, cause: Cause) -> bool {
         self.drop_replicas(block);
         self.tables.blocks.start_moving(block, cause);
-        let job = Job::empty(&self.tables, block, self.reclaim.policy.orders_leaving());
+        let in_parts = self.reclaim.policy.orders_leaving() && !self.tables.blocks.is_one_bit(block);
+        let job = Job::empty(&self.tables, block, in_parts);
         let which = if cause == Cause::ReadReclaim { RECLAIM } else { ROUTINE };
         let erases_bad = self.locks.manner.erases_bad();
         let work = self.work.lane_mut(lane);
@@ -178,11 +179,7 @@ impl Media {
         if self.tables.blocks.is_failing(block) || is_spent {
             self.retire(block);
         } else {
-            if self.tables.blocks.is_one_bit(block) {
-                self.space.ring_block_erased(&mut self.tables, &self.work, lane, block);
-            } else {
-                self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
-            }
+            self.space.put_free(&mut self.tables, &self.work, lane, block);
             self.note_reclaimed(block);
         }
         let work = self.work.lane_mut(lane);
@@ -205,14 +202,18 @@ impl Media {
     pub(super) fn leave_unerased(&mut self, flash: &Flash, block: BlockId) {
         let lane = self.tables.layout.lane_of(block);
         self.reclaim.forget_reads(&self.tables, &mut self.work, block);
-        self.space.allocator.give_back(lane, block, &mut self.tables.blocks);
-        self.tables.blocks.set_stale(block);
+        let one_bit = self.tables.blocks.is_one_bit(block);
+        let destaged = self.tables.blocks.cause(block) == Cause::Destage;
+        self.tables.blocks.set_state(block, BlockState::Free);
+        self.space.put_free(&mut self.tables, &self.work, lane, block);
+        self.tables.blocks.set_stale(block, one_bit);
         self.note_reclaimed(block);
         if self.locks.are_on() {
             self.locks.list_all(&self.tables, &mut self.work, block);
             self.locks.lists.look_for_room(&self.tables, &mut self.work, lane);
         }
-        self.work.lane_mut(lane).coming -= 1;
+        let work = self.work.lane_mut(lane);
+        *if destaged { &mut work.destaging } else { &mut work.coming } -= 1;
         self.count_erase(flash, lane);
         self.update_wanted(lane);
         self.work.looks.soon(lane);
@@ -228,6 +229,7 @@ impl Media {
         }
         if self.tables.blocks.is_one_bit(block) {
             let lane = self.tables.layout.lane_of(block);
+            self.work.lane_mut(lane).left_cache(block);
             self.space.ring.lane_mut(lane).forget(block, &mut self.tables.blocks);
         }
     }
@@ -263,6 +265,15 @@ impl Media {
                     // A block less is free, which cleaning may have to make good.
                     self.update_wanted(lane);
                     self.work.looks.soon(lane);
+                }
+            }
+            for _ in 0..self.space.ring.free(lane) {
+                let Some(block) = self.space.ring.lane_mut(lane).next_free() else { return };
+                if self.tables.blocks.is_stale(block) && !self.erase_at_rest(flash, block) {
+                    self.retire(block);
+                    self.work.looks.soon(lane);
+                } else {
+                    self.space.ring.lane_mut(lane).put(block, &mut self.tables.blocks);
                 }
             }
         }
@@ -369,8 +380,8 @@ impl Media {
     #[inline]
     pub(in crate::ftl) fn member_erased(&mut self, flash: &mut Flash, block: BlockId, physical: u32) {
         if self.techniques.tells_wear() {
-            let at_once = flash.is_instant();
-            self.shown(flash, block, physical, Shown::Erased { at_once });
+            let (at_once, one_bit) = (flash.is_instant(), self.tables.blocks.erases_one_bit(block));
+            self.shown(flash, block, physical, Shown::Erased { at_once, one_bit });
         }
     }
 
@@ -388,7 +399,7 @@ impl Media {
         let mut age = 0;
         for k in 0..self.tables.layout.span {
             let physical = self.tables.layout.member(block, k).block;
-            let own = self.techniques.worn(physical, flash.chip.erase_count(physical)).age_q12;
+            let own = self.techniques.worn(physical, flash.chip.cycles(physical)).age_q12;
             flash.note_age(physical, own);
             age = age.max(own);
         }
@@ -398,7 +409,7 @@ impl Media {
 
     /// Age of a physical block, in 1/4096 of its life; 0 where nothing tells it.
     pub(crate) fn age_q12(&self, chip: &Chip, physical: u32) -> u32 {
-        self.techniques.worn(physical, chip.erase_count(physical)).age_q12
+        self.techniques.worn(physical, chip.cycles(physical)).age_q12
     }
 
     /// The first page of a block is programmed: if what it shows is asked for, it is read. The block waits for that as
@@ -407,7 +418,7 @@ impl Media {
     pub(in crate::ftl) fn first_programmed(&mut self, flash: &mut Flash, id: OpId) {
         let Some(cause) = self.techniques.reads_first_pages() else { return };
         let op = *flash.pool.get(id);
-        if op.outcome == Outcome::Fail || flash.is_instant() {
+        if op.outcome == Outcome::Fail || flash.is_instant() || self.tables.is_one_bit(&op) {
             return;
         }
         self.tables.blocks.program_issued(self.tables.layout.block_of_page(op.ppn).0);

@@ -84,6 +84,8 @@ pub(super) fn check_lane_work(media: &Media, lane: LaneId, fresh: &LaneWork) -> 
         ensure(which == RECLAIM || matches!(job, Job::Empty { .. }), "a job in another's place")?;
         media.work.check_job(&media.tables, job)?;
     }
+    let leaves = |&block: &BlockId| is_own(block) && media.tables.blocks.is_one_bit(block);
+    ensure(work.leaving_cache.iter().all(leaves), "a block that leaves the cache because of reads")?;
     work.candidates.restored(&fresh.candidates, |candidate| {
         is_own(candidate.block) && candidate.member < media.tables.layout.span
     })?;
@@ -113,9 +115,11 @@ pub(super) fn check_pages(media: &Media, flash: &Flash) -> Verdict {
                 (BlockState::Closed, _) if media.tables.blocks.is_failing(block) => None,
                 (BlockState::Closed, _) if media.tables.blocks.is_one_bit(block) => {
                     let full = media.tables.layout.one_bit_pages_per_block / media.tables.layout.abreast;
-                    // One whose locks fail may have been closed before it was.
-                    let is_whole = !media.locks.are_on()
-                        || !media.locks.exposed.is_unlockable(&media.tables.layout, block);
+                    // One whose locks fail, or that is read or old, may have been closed before it was.
+                    let is_whole = !media.reclaim.is_active()
+                        && !media.techniques.are_on()
+                        && (!media.locks.are_on()
+                            || !media.locks.exposed.is_unlockable(&media.tables.layout, block));
                     Some(if is_whole { full } else { issued.min(full) })
                 }
                 (BlockState::Closed, _) => media.tables.replicas.filled(physical),

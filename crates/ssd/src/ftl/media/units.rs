@@ -161,15 +161,15 @@ impl Media {
         lane: LaneId,
         op: &mut Op,
         from: PageAddress,
-        unit: UnitRef,
+        units: &[UnitRef],
     ) -> bool {
         if flash.is_instant() {
             self.apply_before(flash, op);
             flash.copy_at_once(op, from);
-            self.effects.tell_at_once(&self.tables.layout, op, &[unit]);
+            self.effects.tell_at_once(&self.tables.layout, op, units);
             return true;
         }
-        let id = self.begin_move(flash, lane, *op, &[unit]);
+        let id = self.begin_move(flash, lane, *op, units);
         flash.note_source(id, from);
         false
     }

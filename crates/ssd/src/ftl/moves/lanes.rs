@@ -57,9 +57,9 @@ impl Moves {
     /// Moves because of reads go before all of these.
     fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
         self.start_retirement(lane)
-            || self.media.space.ring.is_used() && self.start_destage(lane)
+            || self.media.space.ring.is_used() && self.start_destage(flash, lane)
             || self.media.locks.lists.has_unlockable(lane) && self.start_unlockable(lane)
-            || self.start_cleaning(lane)
+            || self.start_cleaning(flash, lane)
             || self.media.space.ring.is_used() && self.clean_for_ring(lane)
             || self.media.techniques.are_on() && self.start_offered(flash, lane)
     }
@@ -83,13 +83,40 @@ impl Moves {
     }
 
     /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
-    pub(in crate::ftl) fn start_destage(&mut self, lane: LaneId) -> bool {
+    pub(in crate::ftl) fn start_destage(&mut self, flash: &Flash, lane: LaneId) -> bool {
+        if !self.media.work.lanes[lane.index()].leaving_cache.is_empty()
+            && self.start_leaving_cache(flash, lane)
+        {
+            return true;
+        }
         let Media { work, space, .. } = &self.media;
         let cleans_first = work.lanes[lane.index()].wanted && space.ring.lane(lane).had_turn;
         !cleans_first
             && space.ring.wants_destage(work, &self.page_classes, lane)
             && space.allocator.free(lane) > work.reserve
             && self.destage_next(lane)
+    }
+
+    /// Begins to destage a block that must leave the cache because of reads, whosever turn it is, if there is room. One
+    /// that is being filled is closed.
+    #[cold]
+    fn start_leaving_cache(&mut self, flash: &Flash, lane: LaneId) -> bool {
+        let Media { tables, work, space, reclaim, .. } = &mut self.media;
+        let here = &work.lanes[lane.index()];
+        let leaves = |block: &&BlockId| tables.blocks.may_leave_cache(**block);
+        let Some(&block) = here.leaving_cache.iter().find(leaves) else { return false };
+        if tables.blocks.state(block) == BlockState::Open {
+            space.close_early(tables, block);
+        }
+        let can = tables.blocks.can_destage(block)
+            && work.lanes[lane.index()].coming_free() < work.coming_at_most
+            && space.allocator.free(lane) > work.reserve
+            && space.allocator.fits(tables, work, lane, block, Cause::Destage);
+        if can {
+            work.counts.reclaims += 1;
+            reclaim.begin_service(flash, block, None);
+        }
+        can && self.media.destage(lane, block)
     }
 
     fn destage_next(&mut self, lane: LaneId) -> bool {
@@ -105,11 +132,12 @@ impl Moves {
 
     /// Begins to clean a block, if the lane is to be cleaned or somebody lacks room there.
     #[inline(always)]
-    fn start_cleaning(&mut self, lane: LaneId) -> bool {
+    fn start_cleaning(&mut self, flash: &Flash, lane: LaneId) -> bool {
         let Media { work, tables, locks, .. } = &self.media;
         let work = &work.lanes[lane.index()];
         let retires = work.retire.front().is_some_and(|&block| tables.blocks.programming(block) == 0);
-        let lacks_room = work.candidates.lacks_room || retires || locks.lists.is_occupied(lane);
+        let leaves = || work.leaving_cache.iter().any(|&block| tables.blocks.may_leave_cache(block));
+        let lacks_room = work.candidates.lacks_room || retires || locks.lists.is_occupied(lane) || leaves();
         if !(work.wanted || lacks_room)
             || self.media.work.lanes[lane.index()].coming_free() >= self.media.work.coming_at_most
         {
@@ -120,7 +148,7 @@ impl Moves {
             return false;
         }
         if self.start_victim(lane, |_, _| true)
-            || self.media.space.ring.is_used() && self.destage_instead(lane)
+            || self.media.space.ring.is_used() && self.destage_instead(flash, lane)
         {
             return true;
         }
@@ -157,9 +185,9 @@ impl Moves {
 
     /// Cleaning has found nothing to do: then it is not its turn, and where it is out of room the ring makes some.
     /// Returns whether a job was begun.
-    pub(in crate::ftl) fn destage_instead(&mut self, lane: LaneId) -> bool {
+    pub(in crate::ftl) fn destage_instead(&mut self, flash: &Flash, lane: LaneId) -> bool {
         self.media.space.ring.lane_mut(lane).had_turn = false;
-        if self.start_destage(lane) {
+        if self.start_destage(flash, lane) {
             return true;
         }
         let Media { tables, work, space, waits, .. } = &mut self.media;
@@ -203,9 +231,7 @@ impl Moves {
                 continue;
             }
             if self.media.tables.blocks.state(block) == BlockState::Open {
-                let Media { space, tables, .. } = &mut self.media;
-                space.allocator.abandon(lane, block, &mut tables.blocks, tables.clock);
-                tables.replicas.close_off(&tables.layout, block);
+                self.media.space.close_early(&mut self.media.tables, block);
             }
             let begun = self.media.begin(lane, block, cause);
             self.media.techniques.taken(
@@ -227,7 +253,9 @@ impl Moves {
             && (!waits || work.lanes[lane.index()].coming_free() < work.coming_at_most)
             && space.allocator.fits(tables, work, lane, block, cause);
         can && match tables.blocks.state(block) {
-            BlockState::Open => closes && space.allocator.may_abandon(work, lane, block),
+            BlockState::Open => {
+                closes && (tables.blocks.is_one_bit(block) || space.allocator.may_abandon(work, lane, block))
+            }
             state => state == BlockState::Closed,
         }
     }
@@ -281,26 +309,27 @@ impl Moves {
             // that would have to leave next, for its lock, and so on without end.
             return false;
         }
-        let units = &room[..count];
         let block = self.media.tables.layout.block_of_page(page).0;
         let cause = self.media.tables.blocks.cause(block);
         let mut op = self.media.space.read_of_move(
             &self.media.tables,
             &self.media.work,
             flash,
-            (cause, Pun(units[0].source)),
+            (cause, Pun(room[0].source)),
             lane,
         );
         margins::note(&mut self.media.work.counts, &flash.chip, &op);
         self.media.reclaim.note_read(&self.media.tables, &mut self.media.work, flash, &op);
         // A copy inside its plane takes its errors along: for a policy that sees them it would have to move again, and
         // so on without end.
+        let one_bit = self.media.tables.blocks.is_one_bit(block);
         let copies = self.media.techniques.copies()
-            && !self.media.tables.blocks.is_one_bit(block)
             && !(cause == Cause::ReadReclaim && self.media.reclaim.policy.sees_chips());
-        if copies && self.copy_back(flash, lane, cause, units[0]) {
+        self.media.work.counts.copies_refused_by_slc += u64::from(copies && one_bit);
+        if copies && !one_bit && self.copy_back(flash, lane, (cause, page), &mut room[..count]) {
             return true;
         }
+        let units = &room[..count];
         self.media.tables.blocks.leave(block, count as u32);
         if !self.media.issue_move(flash, lane, &mut op, units) {
             return true;

@@ -327,29 +327,42 @@ impl Moves {
         self.media.work.gather(&self.page_classes, lane, unit);
     }
 
-    /// A copy of a unit was over at once.
-    pub(in crate::ftl) fn copied(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, unit: UnitRef) {
-        self.place_moved(flash, lane, op, 0, unit);
+    /// A copy of a page was over at once.
+    pub(in crate::ftl) fn copied(&mut self, flash: &mut Flash, lane: LaneId, op: &Op, units: &[UnitRef]) {
+        self.place_all(flash, lane, op, units);
         self.media
             .after_program(self.media.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
     }
 
-    /// Copies a page inside the chip if the next page of the stream lies in the same plane and a technique has it so.
+    /// Copies a page inside the chip, if all of it is valid, the next page of its units' stream lies in the same plane
+    /// and takes such data, and a technique has it so.
     pub(in crate::ftl) fn copy_back(
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
-        cause: Cause,
-        unit: UnitRef,
+        (cause, source): (Cause, Ppn),
+        units: &mut [UnitRef],
     ) -> bool {
-        let (streams, clock) = (self.media.space.allocator.streams(), self.media.tables.clock);
-        let stream = self.separation.peek_move(streams, clock, cause, &unit);
         let Media { tables, work, space, .. } = &mut self.media;
-        let source = tables.layout.page_of_unit(Pun(unit.source)).0;
-        let from = tables.layout.locate(source);
+        if units.len() < tables.layout.units_per_page as usize {
+            work.counts.copies_refused_by_valid += 1;
+            return false;
+        }
+        let (streams, clock) = (space.allocator.streams(), tables.clock);
+        let separation = &mut self.separation;
+        let mut of = |unit: &UnitRef| separation.peek_move(streams, clock, cause, unit);
+        let stream = of(&units[0]);
+        let goes_together = units[1..].iter().all(|unit| of(unit) == stream);
         let next = space.allocator.peek(lane, stream, &tables.blocks);
-        let to = next.map(|page| tables.layout.locate(page));
-        let Some(to) = to.filter(|to| (from.die, from.plane) == (to.die, to.plane)) else {
+        let from = tables.layout.locate(source);
+        let goes = |to: Ppn| {
+            let at = tables.layout.locate(to);
+            let classes = &self.page_classes;
+            let class = classes.class_of_page(tables, to);
+            let suits = |unit: &UnitRef| !classes.sorts() || classes.peek(Lpn(unit.lpn)) == class;
+            ((from.die, from.plane) == (at.die, at.plane) && units.iter().all(suits)).then_some(at)
+        };
+        let Some(to) = next.filter(|_| goes_together).and_then(goes) else {
             work.counts.copies_refused_by_place += 1;
             return false;
         };
@@ -360,7 +373,12 @@ impl Moves {
             self.media.work.counts.copies_refused_by_place += 1;
             return false;
         };
-        let unit = self.in_stream_of_move(cause, unit);
+        for unit in units.iter_mut() {
+            *unit = self.in_stream_of_move(cause, *unit);
+            if self.page_classes.sorts() {
+                self.media.work.counts.heat_lowers += u64::from(self.page_classes.of_move(Lpn(unit.lpn)).1);
+            }
+        }
         let op = self.media.space.op_of_move(
             &self.media.tables,
             &self.media.work,
@@ -371,11 +389,12 @@ impl Moves {
         );
         let mut op = self.media.tables.bound_for(self.media.tables.layout.block_of_page(found.page).0, op);
         self.media.erase_if_opened(flash, found);
-        self.media.tables.blocks.leave(self.media.tables.layout.block_of_unit(Pun(unit.source)), 1);
+        let block = self.media.tables.layout.block_of_page(source).0;
+        self.media.tables.blocks.leave(block, units.len() as u32);
         self.media.work.counts.copies += 1;
         self.media.techniques.copied(asked, found.page);
-        if self.media.issue_copy(flash, lane, &mut op, from, unit) {
-            self.copied(flash, lane, &op, unit);
+        if self.media.issue_copy(flash, lane, &mut op, from, units) {
+            self.copied(flash, lane, &op, units);
         }
         self.media.write_parity(flash, found, &op, flash.is_instant());
         self.media.after_allocation(lane, found);
@@ -400,7 +419,7 @@ impl Moves {
 
     /// What is known of a physical block's wear, as far as anybody asks.
     fn worn(&self, flash: &Flash, physical: u32) -> Worn {
-        let cycles = flash.chip.erase_count(physical);
+        let cycles = flash.chip.cycles(physical);
         match self.media.techniques.copies_by_wear() {
             true => self.media.techniques.worn(physical, cycles),
             false => Worn { cycles, ..Worn::default() },

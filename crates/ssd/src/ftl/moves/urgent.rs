@@ -333,7 +333,7 @@ impl Moves {
                 }
                 space.close_early(tables, block);
             }
-            if tables.blocks.is_stale(block) && space.allocator.take_from_free(lane, block) {
+            if tables.blocks.is_stale(block) && space.take_from_free(lane, block) {
                 // Whoever waits for what is exposed there may be who would have opened it.
                 tables.blocks.wait_no_more(block);
             }

@@ -400,15 +400,21 @@ fn bins() -> impl Iterator<Item = f64> {
 
 /// Reads of a block by the share of a limit: integer tables by cycles.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct ReadLimits(Vec<u32>);
+pub(super) struct ReadLimits(Vec<u32>);
 
 impl ReadLimits {
     /// `max_reads` at all ages, or, if that is 0, what the worst wordline stands when all reads are of its neighbour
     /// (Straw's BLOCK); times `share`.
     // tidy: allow(float): called when a drive is built
     fn new(cells: &CellModel, max_reads: u32, share: f64) -> Self {
+        ReadLimits::of_cycles(cells, max_reads, (share, 1.0))
+    }
+
+    /// The same for cells of which so many cycles wear as much as one that is counted.
+    // tidy: allow(float): called when a drive is built
+    pub(super) fn of_cycles(cells: &CellModel, max_reads: u32, (share, cycles): (f64, f64)) -> Self {
         let reads = bins().map(|kcycles| match max_reads {
-            0 => cells.block_reads_max(kcycles),
+            0 => cells.block_reads_max(kcycles * cycles),
             reads => f64::from(reads),
         });
         ReadLimits(reads.map(|reads| libm::floor(reads * share).max(1.0) as u32).collect())
@@ -423,7 +429,7 @@ impl ReadLimits {
     }
 
     #[inline]
-    fn at(&self, cycles: u32) -> u32 {
+    pub(super) fn at(&self, cycles: u32) -> u32 {
         self.0[bin(cycles)]
     }
 }

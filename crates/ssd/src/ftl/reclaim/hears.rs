@@ -55,6 +55,14 @@ impl Reclaim {
         for block in (0..tables.layout.blocks()).map(BlockId) {
             for member in 0..tables.layout.span {
                 let physical = tables.layout.member(block, member).block;
+                if tables.blocks.is_one_bit(block) {
+                    self.tell_one_bit(tables, work, flash, (block, member), reads);
+                    continue;
+                }
+                if flash.chip.is_one_bit(physical) {
+                    // It was retired while it was in the cache.
+                    continue;
+                }
                 let pages = flash.chip.programmed_pages(physical);
                 let held = (0..pages).map(|page| tables.order.place(page).wordline + 1).max().unwrap_or(0);
                 let hit = |at: u32| wordline.is_none_or(|wordline| wordline == at);
@@ -80,7 +88,7 @@ impl Reclaim {
         let types = tables.wordlines.types() as u8;
         for page_type in 0..types {
             let readings = reads.div_ceil(u64::from(types)).min(u64::from(u32::MAX)) as u32;
-            let (mode, cycles) = (flash.chip.mode(physical), tables.blocks.erase_count(of.0));
+            let (mode, cycles) = (flash.chip.mode(physical), self.cycles(tables, flash, (of.0, physical)));
             let read = PageRead { physical, wordline, page_type, mode, cycles, readings, access: false };
             self.tell(tables, work, flash, &read, of.0, of.1);
         }
@@ -98,7 +106,11 @@ impl Reclaim {
 
     pub(in crate::ftl) fn forget_reads_of(&mut self, tables: &Tables, block: BlockId) {
         for member in 0..tables.layout.span {
-            self.policy.on_erase(tables.layout.member(block, member).block);
+            let physical = tables.layout.member(block, member).block;
+            self.policy.on_erase(physical);
+            if let Some(one_bit) = &mut self.one_bit {
+                one_bit.forget(physical);
+            }
         }
     }
 
@@ -134,6 +146,7 @@ impl Reclaim {
             let at = candidate.place(&tables.layout);
             work.lane_mut(lane).candidates.remove(candidate, at);
         }
+        work.lane_mut(lane).left_cache(block);
         if self.spreads && !work.lane_mut(lane).has_candidates() {
             self.need_no_room(work, lane);
         }

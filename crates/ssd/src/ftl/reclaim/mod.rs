@@ -2,10 +2,12 @@
 //!
 //! A read that makes the policy ask for a look puts the block on its lane's list. When its turn comes, the policy names
 //! what must leave the block: all of it, which is then erased, or parts, one after the other, after which the block is
-//! closed again (and erased if it is empty). Moves that find no room make the lane clean first.
+//! closed again (and erased if it is empty). Moves that find no room make the lane clean first. Blocks of the SLC cache
+//! are none of the policy's ([`one_bit`]).
 
 mod hears;
 pub(in crate::ftl) mod margins;
+mod one_bit;
 mod restore;
 mod service;
 
@@ -42,13 +44,20 @@ pub(crate) struct Reclaim {
     active: bool,
     /// The policy may want units spread over fresh blocks, and hears of their reads.
     spreads: bool,
+    /// Reads of blocks of one bit a cell, where there are any and data moves because of reads.
+    one_bit: Option<one_bit::OneBit>,
     /// Reclaims under way, by block.
     services: Vec<Option<service::Service>>,
 }
 
 impl Reclaim {
     /// The policy of a checked configuration, told of the drive.
-    pub fn new(cfg: &Sections, policy: &read_reclaim::Config, layout: &Layout, logical_units: u32) -> Self {
+    pub fn new(
+        cfg: &Sections,
+        policy: &read_reclaim::Config,
+        layout: &Layout,
+        (logical_units, caches): (u32, bool),
+    ) -> Self {
         let g = &cfg.geometry;
         let mut policy = read_reclaim::Policy::build(policy);
         let active = policy.acts();
@@ -68,7 +77,8 @@ impl Reclaim {
         let of_active = |count: u32| if active { count as usize } else { 0 };
         let services = vec![None; of_active(layout.blocks())];
         let spreads = policy.spreads();
-        Reclaim { policy, active, spreads, services }
+        let one_bit = (active && caches).then(|| one_bit::OneBit::new(cfg));
+        Reclaim { policy, active, spreads, one_bit, services }
     }
 
     /// Whether anything ever moves because of reads.
@@ -88,7 +98,7 @@ impl Reclaim {
 
     /// Bytes of its tables.
     pub fn bytes(&self) -> usize {
-        self.policy.memory_bytes()
+        self.policy.memory_bytes() + self.one_bit.as_ref().map_or(0, one_bit::OneBit::bytes)
     }
 
     /// A page is about to be read: the policy counts it.
@@ -126,16 +136,27 @@ impl Reclaim {
             wordline: tables.order.place(op.at.page).wordline,
             page_type: op.page_type,
             mode: flash.chip.mode(op.at.block),
-            cycles: tables.blocks.erase_count(block),
+            cycles: self.cycles(tables, flash, (block, op.at.block)),
             readings,
             access,
         };
         (read, Candidate { block, member: at % tables.layout.span })
     }
 
+    /// Cycles of a physical block, which is a member of a block: where some are of one bit a cell, as they wear it.
+    #[inline]
+    fn cycles(&self, tables: &Tables, flash: &Flash, (block, physical): (BlockId, u32)) -> u32 {
+        if self.one_bit.is_some() { flash.chip.cycles(physical) } else { tables.blocks.erase_count(block) }
+    }
+
     /// The policy hears of reads, and samples the block if it is to: whether that must be looked at.
     #[inline]
     fn hear(&mut self, tables: &Tables, flash: &Flash, read: &PageRead, candidate: Candidate) -> Urgency {
+        if let Some(one_bit) = &mut self.one_bit
+            && tables.blocks.is_one_bit(candidate.block)
+        {
+            return one_bit.on_read(read);
+        }
         let urgency = self.policy.on_read(read);
         if self.spreads && self.policy.sample_due() {
             let (look, policy) = self.look(tables, flash, candidate);
@@ -169,6 +190,9 @@ impl Reclaim {
         candidate: Candidate,
         urgency: Urgency,
     ) {
+        if tables.blocks.is_one_bit(candidate.block) {
+            return self.list_one_bit(tables, work, candidate.block);
+        }
         let lane = tables.layout.lane_of(candidate.block);
         let migration = work.lane_mut(lane).migration();
         let is_migrated = migration.is_some_and(|migration| migration.candidate.block == candidate.block);
@@ -253,7 +277,7 @@ impl Reclaim {
             block: candidate.block,
             member: candidate.member,
             at,
-            cycles: tables.blocks.erase_count(candidate.block),
+            cycles: self.cycles(tables, flash, (candidate.block, at.block)),
         };
         (look, &mut self.policy)
     }

@@ -13,6 +13,11 @@ impl Reclaim {
         alike("reclaims under way", &self.services, &fresh.services)?;
         let blocks = layout.blocks();
         ensure(self.services.iter().flatten().all(|service| service.is_of(blocks)), "a reclaim under way")?;
+        match (&mut self.one_bit, fresh.one_bit) {
+            (Some(one_bit), Some(fresh)) => one_bit.restored(fresh)?,
+            (None, None) => {}
+            _ => return Err("whether reads of blocks of one bit a cell are counted".to_owned()),
+        }
         (self.active, self.spreads) = (fresh.active, fresh.spreads);
         self.policy.restored(fresh.policy)
     }

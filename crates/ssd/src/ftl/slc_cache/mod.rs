@@ -105,24 +105,12 @@ pub struct Report {
 }
 
 /// Why there can be no cache on a drive, if there is to be one.
-pub(crate) fn misfit(config: &Config, cfg: &Sections, reclaims: bool) -> Option<Misfit> {
-    if !Policy::build(config).is_used() {
-        return None;
-    }
+pub(crate) fn misfit(config: &Config, cfg: &Sections) -> Option<Misfit> {
     let name = config.name();
     const OR: &str = "or ftl.slc_cache.policy = \"none\"";
-    if cfg.geometry.bits_per_cell == 1 {
-        return Some(Misfit {
-            keys: &["ftl.slc_cache.policy", "nand.geometry.bits_per_cell"],
-            found: format!("a cache (\"{name}\") of one bit a cell, besides SLC blocks"),
-            allowed: format!("bits_per_cell of 2 to 4, {OR}"),
-        });
-    }
-    reclaims.then(|| Misfit {
-        keys: &["ftl.slc_cache.policy", "ftl.read_reclaim.policy"],
-        found: format!("a cache (\"{name}\") of one bit a cell, beside data that moves because of reads"),
-        allowed: format!(
-            "ftl.read_reclaim.policy = \"never\", {OR}: how many reads a block of one bit a cell stands is not known"
-        ),
+    (Policy::build(config).is_used() && cfg.geometry.bits_per_cell == 1).then(|| Misfit {
+        keys: &["ftl.slc_cache.policy", "nand.geometry.bits_per_cell"],
+        found: format!("a cache (\"{name}\") of one bit a cell, besides SLC blocks"),
+        allowed: format!("bits_per_cell of 2 to 4, {OR}"),
     })
 }

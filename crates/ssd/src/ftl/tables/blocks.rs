@@ -43,6 +43,8 @@ pub struct Blocks {
     failing: Vec<bool>,
     /// Emptied and not erased since: it is when it is opened (`ftl.cleaning.lazy_erase`).
     stale: Vec<bool>,
+    /// What waits for that erase, or is erased once the block is open, is of one bit a cell.
+    stale_one_bit: Vec<bool>,
     /// Why the block was last emptied.
     cause: Vec<Cause>,
     units_per_block: u32,
@@ -68,6 +70,7 @@ impl Blocks {
             wear_q12: vec![0; n],
             failing: vec![false; n],
             stale: vec![false; n],
+            stale_one_bit: vec![false; n],
             cause: vec![Cause::Cleaning; n],
             units_per_block: layout.data_units_per_block(),
             units_per_page: layout.units_per_page,
@@ -95,6 +98,7 @@ impl Blocks {
         alike("ages by wear", &self.wear_q12, &fresh.wear_q12)?;
         alike("failing blocks", &self.failing, &fresh.failing)?;
         alike("blocks that wait for their erase", &self.stale, &fresh.stale)?;
+        alike("blocks that wait for their erase", &self.stale_one_bit, &fresh.stale_one_bit)?;
         let can_wait = |state: &BlockState| matches!(state, BlockState::Free | BlockState::Open);
         let mut stale = self.stale.iter().zip(&self.state).filter(|(stale, _)| **stale);
         ensure(stale.all(|(_, state)| can_wait(state)), "a block that waits for its erase")?;
@@ -219,6 +223,13 @@ impl Blocks {
     pub(in crate::ftl) fn can_destage(&self, block: BlockId) -> bool {
         let b = block.index();
         self.one_bit[b] && self.state[b] == BlockState::Closed && self.programming[b] == 0 && !self.failing[b]
+    }
+
+    /// Whether a block of one bit a cell is to be emptied by nobody yet, and can be once nothing is under way to it.
+    #[inline]
+    pub(in crate::ftl) fn may_leave_cache(&self, block: BlockId) -> bool {
+        let b = block.index();
+        matches!(self.state[b], BlockState::Open | BlockState::Closed) && !self.failing[b]
     }
 
     /// Host units written when a block was opened.
@@ -385,9 +396,17 @@ impl Blocks {
         self.set_state(block, BlockState::Erasing);
     }
 
-    /// A block holds nothing and is not erased before it is opened.
-    pub(in crate::ftl) fn set_stale(&mut self, block: BlockId) {
+    /// A block holds nothing and is not erased before it is opened; what it held was of one bit a cell, or not.
+    pub(in crate::ftl) fn set_stale(&mut self, block: BlockId, one_bit: bool) {
         self.stale[block.index()] = true;
+        self.stale_one_bit[block.index()] = one_bit;
+    }
+
+    /// Whether what an erase of a block erases is of one bit a cell: if it waited for that, what it held before.
+    #[inline]
+    pub(in crate::ftl) fn erases_one_bit(&self, block: BlockId) -> bool {
+        let b = block.index();
+        if self.state[b] == BlockState::Erasing { self.one_bit[b] } else { self.stale_one_bit[b] }
     }
 
     /// A block that waits for its erase is emptied anew, as one that was filled.

@@ -80,6 +80,13 @@ impl Tables {
         UnitRef::new(self.map.stored(Pun(at)).0, at).with_facts(self.facts.get(Pun(at)))
     }
 
+    /// Whether an operation is on a page or block of one bit a cell.
+    #[inline]
+    pub(in crate::ftl) fn is_one_bit(&self, op: &Op) -> bool {
+        let one_bit = self.layout.one_bit_type;
+        one_bit > 0 && op.page_type == one_bit
+    }
+
     /// Nothing of a page can be read any more: none of its units is secured.
     pub(in crate::ftl) fn reveal_nothing(&mut self, page: Ppn) {
         let units = self.layout.units_of_page(page);

@@ -112,6 +112,7 @@ impl Replicas {
             && self.used(physical) < self.limit
             && blocks.state(block) == BlockState::Closed
             && !blocks.is_failing(block)
+            && !blocks.is_one_bit(block)
     }
 
     /// The block stays as it is: no replica may follow its last page, because data does not fill it.

@@ -27,8 +27,9 @@ pub(in crate::ftl) struct Offer {
 pub(crate) enum Shown {
     /// It is new.
     Made,
-    /// It was erased. Where no time passes its first page is not read: what that would show counts now.
-    Erased { at_once: bool },
+    /// It was erased, having been used with one bit a cell or not. Where no time passes its first page is not read:
+    /// what that would show counts now.
+    Erased { at_once: bool, one_bit: bool },
     /// Its first page was read, once it was programmed.
     FirstPage,
     /// It went through cycles in bulk, each with a dwell of so many ticks (at the reference, 1 minute); before them it
@@ -89,10 +90,6 @@ pub(crate) struct Needs {
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code)] // no technique of the list may ask
 pub(crate) struct Beside<'a> {
-    /// Blocks of one bit a cell cache what the host writes.
-    pub cache: Option<&'a str>,
-    /// Data is sorted in the controller by what it is.
-    pub sorts: Option<&'a str>,
     /// What dies is programmed over, which costs others of their bits.
     pub reprograms: Option<&'a str>,
     /// What dies goes with its wordline, once that is full.

@@ -53,6 +53,8 @@ pub(in crate::ftl) struct LaneWork {
     pub retire: VecDeque<BlockId>,
     /// Blocks that must be looked at because of reads.
     pub candidates: Candidates,
+    /// Blocks of the SLC cache that must leave it because of reads, until they are emptied.
+    pub leaving_cache: VecDeque<BlockId>,
     /// What moves because of reads could not wait until the host is silent.
     pub due: bool,
     /// More is about to be read that leaves pages for their locks.
@@ -63,12 +65,41 @@ pub(in crate::ftl) struct LaneWork {
 }
 
 impl LaneWork {
+    /// Nothing goes on, with room for what waits, and for so many blocks that leave the cache because of reads.
+    pub fn new(
+        (gathered, sorted): (Box<[Gathered]>, Sorted),
+        candidates: Candidates,
+        leaving_cache: usize,
+    ) -> Self {
+        LaneWork {
+            jobs: [None; 2],
+            gathered,
+            sorted,
+            reads: 0,
+            programs: 0,
+            wanted: false,
+            coming: 0,
+            destaging: 0,
+            erasing: 0,
+            holds: false,
+            erases: 0,
+            round: Round::default(),
+            retire: VecDeque::with_capacity(8),
+            candidates,
+            leaving_cache: VecDeque::with_capacity(leaving_cache),
+            due: false,
+            more: false,
+            has_own: false,
+        }
+    }
+
     /// Whether operations of moves for this cause do not yield to host reads: those that reads have made due, and
     /// those that make the room that such moves wait for.
     #[inline]
     pub fn is_due(&self, cause: Cause) -> bool {
         match cause {
             Cause::ReadReclaim => self.due || !self.candidates.now.is_empty(),
+            Cause::Destage if !self.leaving_cache.is_empty() => true,
             _ => self.candidates.lacks_room && !self.candidates.now.is_empty(),
         }
     }
@@ -153,7 +184,14 @@ impl LaneWork {
     /// Whether blocks are or may be at work because of reads.
     #[inline]
     pub fn has_candidates(&self) -> bool {
-        self.candidates.some() || matches!(self.jobs[RECLAIM], Some(Job::Migrate(_)))
+        self.candidates.some()
+            || matches!(self.jobs[RECLAIM], Some(Job::Migrate(_)))
+            || !self.leaving_cache.is_empty()
+    }
+
+    /// A block is emptied, or used no more: if it had to leave the cache because of reads, it has.
+    pub fn left_cache(&mut self, block: BlockId) {
+        self.leaving_cache.retain(|&leaving| leaving != block);
     }
 
     /// Whether a page is being read or programmed for a move.
@@ -180,6 +218,7 @@ impl LaneWork {
             line.keep_room(fresh);
         }
         keep_line(&mut self.retire, &fresh.retire);
+        keep_line(&mut self.leaving_cache, &fresh.leaving_cache);
         self.candidates.keep_room(&fresh.candidates);
     }
 }

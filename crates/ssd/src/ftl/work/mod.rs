@@ -32,7 +32,7 @@ use looks::Looks;
 use moved::Moved;
 use serde::{Deserialize, Serialize};
 use sorted::Sorted;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 /// Blocks of a lane that may be on their way to being free at once, by routine work, where data is not sorted.
 const COMING_AT_MOST: u32 = 3;
@@ -100,27 +100,10 @@ impl Work {
             true => Sorted::new(streams.all(), page_classes.count(), queue),
             false => Sorted::default(),
         };
-        let lanes = (0..layout.lanes)
-            .map(|_| LaneWork {
-                jobs: [None; 2],
-                gathered: gathered(),
-                sorted: sorted(),
-                reads: 0,
-                programs: 0,
-                wanted: false,
-                coming: 0,
-                destaging: 0,
-                erasing: 0,
-                holds: false,
-                erases: 0,
-                round: Round::default(),
-                retire: VecDeque::with_capacity(8),
-                candidates: Candidates::new(layout, reclaims),
-                due: false,
-                more: false,
-                has_own: false,
-            })
-            .collect();
+        // All blocks of the cache may have to leave it because of reads.
+        let cached = if caches && reclaims { layout.blocks_per_lane as usize } else { 0 };
+        let lane = |_| LaneWork::new((gathered(), sorted()), Candidates::new(layout, reclaims), cached);
+        let lanes = (0..layout.lanes).map(lane).collect();
         let share = cfg
             .logical_units()
             .div_ceil(u64::from(layout.lanes))

@@ -25,7 +25,7 @@ impl Ring {
     /// The host reads a page.
     #[inline]
     pub(in crate::ftl) fn note_host_page(&mut self, tables: &Tables, work: &mut Work, op: &Op) {
-        if self.is_used() && op.page_type == tables.layout.one_bit_type {
+        if self.is_used() && tables.is_one_bit(op) {
             work.counts.slc_hits += 1;
             self.on_read(tables.layout.block_of_page(op.ppn).0);
         } else {
@@ -115,6 +115,12 @@ impl Space {
         space
     }
 
+    /// Takes this block from the free ones of its lane, of the ring or not; false if it is none of them.
+    pub(in crate::ftl) fn take_from_free(&mut self, lane: LaneId, block: BlockId) -> bool {
+        self.allocator.take_from_free(lane, block)
+            || self.ring.is_used() && self.ring.lane_mut(lane).take_from_free(block)
+    }
+
     /// An erased block of the ring is a full one from now on; returns whether there was one.
     pub(in crate::ftl) fn take_from_ring(
         &mut self,
@@ -128,14 +134,17 @@ impl Space {
         true
     }
 
-    /// A block of the ring is erased: it stays there, or is a full one from now on.
-    pub(in crate::ftl) fn ring_block_erased(
+    /// A block has come free: one of the ring stays there, or is a full one from now on.
+    pub(in crate::ftl) fn put_free(
         &mut self,
         tables: &mut Tables,
         work: &Work,
         lane: LaneId,
         block: BlockId,
     ) {
+        if !tables.blocks.is_one_bit(block) {
+            return self.allocator.give_back(lane, block, &mut tables.blocks);
+        }
         let space = self.space(tables, work, lane);
         self.ring.ask(lane, &space);
         let ring = self.ring.lane_mut(lane);

@@ -45,6 +45,17 @@ impl LaneRing {
         self.free.push_back(block.0);
     }
 
+    /// Takes the erased block that is opened next; [`LaneRing::put`] puts it back, behind all others.
+    pub fn next_free(&mut self) -> Option<BlockId> {
+        self.free.pop_front().map(BlockId)
+    }
+
+    /// Takes this block from the erased ones, of which it stays one of the ring; false if it is none of them.
+    pub fn take_from_free(&mut self, block: BlockId) -> bool {
+        let at = self.free.iter().position(|&free| free == block.0);
+        at.and_then(|at| self.free.remove(at)).is_some()
+    }
+
     /// Takes an erased block, which is none of the ring any more.
     pub fn take(&mut self, blocks: &mut Blocks) -> Option<BlockId> {
         let block = BlockId(self.free.pop_back()?);

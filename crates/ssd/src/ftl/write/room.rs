@@ -233,7 +233,7 @@ impl Space {
         let lane = tables.layout.lane_of(block);
         let due = work.lanes[lane.index()].is_due(Cause::Cleaning);
         let critical = due || self.allocator.is_at_reserve(work, lane);
-        let page_type = if tables.blocks.is_one_bit(block) { tables.layout.one_bit_type } else { 0 };
+        let page_type = if tables.blocks.erases_one_bit(block) { tables.layout.one_bit_type } else { 0 };
         let (cause, at) = (tables.blocks.cause(block), tables.layout.member(block, member));
         let ppn = Ppn(block.0 * tables.layout.pages_per_block);
         Op { tag: block.0, due, critical, ..Op::new(OpKind::Erase, cause, ppn, at, page_type) }

@@ -122,9 +122,11 @@ struct Cells<'a> {
 }
 
 /// The cells of a block of one bit a cell: those of its part, read with as many entries of the retry table as others.
-fn one_bit_model(cfg: &Sections) -> Result<CellModel, ConfigErrors> {
+pub(crate) fn one_bit_model(cfg: &Sections) -> Result<CellModel, ConfigErrors> {
     let mut part = CellPart::preset(cfg.slc.part.name())?;
     part.retry.entries = cfg.cells.retry.entries;
+    let endurance = part.disturb.erc_max.iter_mut().chain([&mut part.disturb.top_erc]);
+    endurance.for_each(|reads| *reads *= cfg.slc.read_endurance);
     CellModel::new(part)
 }
 

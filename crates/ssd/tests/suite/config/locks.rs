@@ -66,10 +66,6 @@ const WRONG: &[(&str, &[&str])] = &[
         "[ftl.sanitize]\npolicy = \"reprogram\"\n[ftl.slc_cache]\npolicy = \"fixed\"",
         &["ftl.slc_cache.policy", "SLC blocks", "ftl.slc_cache.policy = \"none\""],
     ),
-    (
-        "[ftl.sanitize]\npolicy = \"erase\"\n[ftl.slc_cache]\npolicy = \"fixed\"",
-        &["ftl.slc_cache.policy", "SLC blocks", "ftl.slc_cache.policy = \"none\""],
-    ),
     ("[ftl.sanitize]\nrelock_months = -1", &["ftl.sanitize.relock_months", "-1", "0 to 1200 months"]),
     ("[ftl.sanitize]\nrelock_months = nan", &["ftl.sanitize.relock_months", "nan", "0 to 1200 months"]),
     ("[ftl.sanitize]\nrelock_months = inf", &["ftl.sanitize.relock_months", "inf", "0 to 1200 months"]),
@@ -106,10 +102,6 @@ const WRONG: &[(&str, &[&str])] = &[
             "true, with 0 blocks beyond the data in 8 lanes",
             "at least 8 blocks beyond the data, one waiting in each lane; or ftl.cleaning.lazy_erase = false",
         ],
-    ),
-    (
-        "[ftl.cleaning]\nlazy_erase = true\n[ftl.slc_cache]\npolicy = \"fixed\"",
-        &["ftl.cleaning.lazy_erase", "ftl.slc_cache.policy", "\"fixed\"", "\"none\""],
     ),
     (
         "[nand.errors]\nopen_interval = true",

@@ -64,7 +64,7 @@ const TECHNIQUES: &[Technique] = &[
         name: "copyback",
         of: Some("ftl.migration"),
         set: |cfg| choose(cfg, "ftl.migration", "copyback_by_cycles"),
-        is_on: |cfg| chosen(cfg, "ftl.migration") != "off_chip",
+        is_on: |cfg| chosen(cfg, "ftl.migration") != "off_chip" && cfg.mapping.unit == MappingUnit::Page,
         acts: |stats| stats.ftl.copies,
     },
     Technique {
@@ -73,6 +73,16 @@ const TECHNIQUES: &[Technique] = &[
         set: know_age,
         is_on: |cfg| chosen(cfg, "ftl.age_marker") != "none",
         acts: |stats| stats.total("ftl.age_checks"),
+    },
+    Technique {
+        name: "copyback_by_unit",
+        of: Some("ftl.migration"),
+        set: |cfg| {
+            choose(cfg, "ftl.migration", "copyback_by_cycles");
+            cfg.mapping.unit = MappingUnit::FourKib;
+        },
+        is_on: |cfg| chosen(cfg, "ftl.migration") != "off_chip" && cfg.mapping.unit == MappingUnit::FourKib,
+        acts: |stats| stats.ftl.copies,
     },
     Technique {
         name: "sorting",
@@ -97,6 +107,13 @@ const TECHNIQUES: &[Technique] = &[
         set: |cfg| choose(cfg, "ftl.sanitize", "page_and_block_lock"),
         is_on: |cfg| cfg.sanitize.name() == "page_and_block_lock",
         acts: |stats| stats.ftl.exposed_locked.pages,
+    },
+    Technique {
+        name: "erases",
+        of: None,
+        set: |cfg| choose(cfg, "ftl.sanitize", "erase"),
+        is_on: |cfg| cfg.sanitize.name() == "erase",
+        acts: |stats| stats.ftl.exposed_erased.pages,
     },
     Technique {
         name: "scrubs",

@@ -333,7 +333,6 @@ pub fn random_sorting(rng: &mut Rng) -> DriveConfig {
         if rng.below(4) == 0 {
             random_aging(&mut cfg, rng);
         }
-        select(&mut cfg, "ftl.migration", "off_chip");
         let fits = rng.below(3) > 0 || random_stream(&mut cfg, rng);
         if fits && random_page_class(&mut cfg, rng) {
             return cfg;
@@ -358,8 +357,12 @@ pub fn random_caching(rng: &mut Rng) -> DriveConfig {
         if rng.below(3) == 0 {
             random_aging(&mut cfg, rng);
         }
-        cfg.read_reclaim.select("never").unwrap();
-        cfg.cleaning.lazy_erase = false;
+        let reads = &mut Rng::named(cfg.drive.seed, "model/cached reads");
+        if reads.below(2) == 0 {
+            cfg.read_reclaim.select("never").unwrap();
+        }
+        cfg.slc.read_endurance = pick(reads, &[0.0001, 0.001, 1.0]);
+        cfg.cleaning.lazy_erase &= reads.below(2) == 0;
         cfg.redundancy.parity_percent = 0.0;
         let policies =
             names(&slc_cache::FAMILY).into_iter().filter(|&name| name != slc_cache::FAMILY.default);
@@ -372,9 +375,6 @@ pub fn random_caching(rng: &mut Rng) -> DriveConfig {
         });
         random_idle(&mut cfg);
         let sorts = rng.below(3) == 0;
-        if sorts {
-            select(&mut cfg, "ftl.migration", "off_chip");
-        }
         let fits = (rng.below(3) > 0 || random_stream(&mut cfg, rng)) && make_room(&mut cfg);
         if fits && (!sorts || random_page_class(&mut cfg, rng)) {
             return cfg;
@@ -438,7 +438,7 @@ fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
     // Draws of its own: the others stay what they were.
     let reprograms = Rng::named(cfg.drive.seed, "model/reprogram").below(6) == 0;
     let policy = if reprograms && can_reprogram(cfg) { sanitize::reprogram::NAME } else { policy };
-    if ["erase", "scrub"].contains(&policy) && cfg.slc_blocks_per_lane() > 0 {
+    if policy == "scrub" && cfg.slc_blocks_per_lane() > 0 {
         return false;
     }
     if policy == "scrub" && (techniques::replicates(cfg) || techniques::deals(cfg)) {

@@ -153,13 +153,13 @@ pub fn know_age(cfg: &mut DriveConfig) {
     select(cfg, "ftl.age_marker", "real_wear");
 }
 
-/// Pages can be chosen by what they hold: no logical page has a plane of its own, and all data passes the controller.
+/// Pages can be chosen by what they hold: no logical page has a plane of its own.
 pub fn let_sort(cfg: &mut DriveConfig) {
     cfg.allocation.placement = Placement::Dynamic;
-    select(cfg, "ftl.migration", "off_chip");
 }
 
-/// Blocks can be used with one bit a cell: they hold more than that, and no data moves because of reads.
+/// Blocks can be used with one bit a cell: they hold more than that. Data moves because of reads only if that is chosen
+/// after this.
 pub fn let_cache(cfg: &mut DriveConfig) {
     cfg.read_reclaim.select("never").expect("a policy");
     cfg.geometry.bits_per_cell = cfg.geometry.bits_per_cell.max(2);

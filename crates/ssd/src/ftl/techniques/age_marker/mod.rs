@@ -8,8 +8,12 @@
 //! took, and once the first page is programmed again its errors, by a read of their own (`age_check`). 14 bytes for
 //! each physical block; the ages that follow take 2 for each of the firmware's (`Blocks::wear_q12`). A block whose life
 //! is behind it is retired by the erase that shows it.
+//!
+//! A cycle of one bit a cell (`ftl.slc_cache`) counts as `nand.slc.wear` cycles, with as much of its dwell. What else
+//! its erase and its first page show is of other cells than the markers were fitted on, and not looked at (assumed): a
+//! block keeps what it showed when it was last used with all bits.
 
-use super::{Beside, Measured, Shown, Technique, Tells, TellsAges};
+use super::{Measured, Shown, Technique, Tells, TellsAges};
 use crate::config::member::Misfit;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
@@ -198,6 +202,9 @@ pub(crate) struct Ages {
     logarithm: Logarithm,
     /// Errors of a sector that are corrected.
     limit_bits: u32,
+    /// How much a cycle of one bit a cell wears, in 1/65536 of another.
+    #[serde(skip)]
+    one_bit_wear_q16: u32,
     /// Sum of the logarithms of a block's dwells.
     rested: Vec<u32>,
     /// Tick of its last erase.
@@ -241,12 +248,15 @@ impl Ages {
     }
 
     /// A block was erased. Where no time passes its first page is not read: what that would show is noted now.
-    fn on_erase(&mut self, block: u32, at_once: bool, measured: &Measured<'_>) {
+    fn on_erase(&mut self, block: u32, (at_once, one_bit): (bool, bool), measured: &Measured<'_>) {
         let now = measured.chip.ticks();
         let before = core::mem::replace(&mut self.erased_at[block as usize], now);
-        if let Some(seen) = measured.seen {
-            let rested = &mut self.rested[block as usize];
-            *rested = rested.saturating_add(self.logarithm.of_ticks(now.saturating_sub(before)));
+        let Some(seen) = measured.seen else { return };
+        let dwell = u64::from(self.logarithm.of_ticks(now.saturating_sub(before)));
+        let share_q16 = if one_bit { self.one_bit_wear_q16 } else { 1 << 16 };
+        let rested = &mut self.rested[block as usize];
+        *rested = rested.saturating_add(((dwell * u64::from(share_q16)) >> 16) as u32);
+        if !one_bit {
             self.note_times(block, &seen);
             if at_once {
                 self.note_errors(block, &seen);
@@ -277,11 +287,13 @@ impl Technique for Ages {
         Policy::build(config).acts()
     }
 
-    fn new(config: &Config, _: &Sections, _: &Layout) -> Self {
+    // tidy: allow(float): called when a drive is built
+    fn new(config: &Config, cfg: &Sections, _: &Layout) -> Self {
         Ages {
             policy: Policy::build(config),
             logarithm: Logarithm::default(),
             limit_bits: 0,
+            one_bit_wear_q16: libm::round(cfg.slc.wear * 65_536.0) as u32,
             rested: Vec::new(),
             erased_at: Vec::new(),
             erase_steps: Vec::new(),
@@ -316,19 +328,6 @@ impl Technique for Ages {
         wrong.or_else(|| (looks && is_one_shot).then(one_shot))
     }
 
-    /// Markers are fitted on blocks that are never used with one bit a cell.
-    fn clash(config: &Config, beside: &Beside<'_>) -> Option<Misfit> {
-        let cache = beside.cache.filter(|_| Policy::build(config).acts())?;
-        Some(Misfit {
-            keys: &["ftl.age_marker.policy", "ftl.slc_cache.policy"],
-            found: format!(
-                "ages by \"{}\", which counts erases as whole cycles, with a cache (\"{cache}\")",
-                config.name()
-            ),
-            allowed: "ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\"".to_owned(),
-        })
-    }
-
     fn memory_bytes(config: &Config, cfg: &Sections) -> u64 {
         if Policy::build(config).acts() { cfg.geometry.blocks().saturating_mul(16) } else { 0 }
     }
@@ -360,6 +359,7 @@ impl Technique for Ages {
         alike("fresh errors of blocks", &self.fresh_q8, &fresh.fresh_q8)?;
         alike("program times of blocks", &self.program, &fresh.program)?;
         (self.logarithm, self.limit_bits) = (fresh.logarithm, fresh.limit_bits);
+        self.one_bit_wear_q16 = fresh.one_bit_wear_q16;
         self.policy.restored(fresh.policy)
     }
 
@@ -382,7 +382,7 @@ impl TellsAges for Ages {
 
     fn shown(&mut self, block: u32, measured: &Measured<'_>, counts: &mut Counts) {
         match (measured.what, measured.seen) {
-            (Shown::Erased { at_once }, _) => self.on_erase(block, at_once, measured),
+            (Shown::Erased { at_once, one_bit }, _) => self.on_erase(block, (at_once, one_bit), measured),
             (Shown::Cycled { before, ticks }, _) => self.on_cycles(block, (before, ticks), measured),
             (Shown::Made, Some(seen)) => self.note_times(block, &seen),
             (Shown::FirstPage, seen) => {

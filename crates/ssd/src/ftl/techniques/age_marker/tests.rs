@@ -240,15 +240,3 @@ fn markers_of_other_cells_are_refused() {
     let message = said(&cfg);
     assert!(message.contains("cells that do not age") && message.contains("nand.errors.model"), "{message}");
 }
-
-/// Markers are fitted on blocks that are never used with one bit a cell.
-#[test]
-fn blocks_of_a_cache_have_no_ages() {
-    let mut cfg = varied(60, "real_wear");
-    cfg.slc_cache.select("fixed").expect("a policy");
-    let message = cfg.validate().expect_err("it is refused").to_string();
-    assert!(
-        message.contains("ftl.age_marker.policy = \"none\", or ftl.slc_cache.policy = \"none\""),
-        "{message}"
-    );
-}

@@ -168,6 +168,7 @@ impl Policy {
                 && blocks.programming(block) == 0
                 && blocks.leaving(block) == 0
                 && !blocks.is_failing(block)
+                && !blocks.is_one_bit(block)
         };
         let reads = |&block: &BlockId| -> u64 {
             let members = (0..layout.span).map(|k| layout.member(block, k).block);

@@ -128,9 +128,8 @@ impl Technique for Copies {
         if !policy.copies() {
             return None;
         }
-        let parts = cfg.units_per_page() > 1;
         let wide = cfg.pages_per_unit() > 1;
-        let by_parts = || Misfit {
+        let by_units = || Misfit {
             keys: &["ftl.migration.policy", "ftl.mapping.unit"],
             found: format!(
                 "copyback (\"{}\"), which moves single pages, with units of {}",
@@ -148,32 +147,13 @@ impl Technique for Copies {
             ),
             allowed: format!("nand.cell.one_shot = false, {OR}"),
         };
-        let misfit = policy.misfit().or_else(|| wide.then(by_parts));
-        misfit.or_else(|| (cfg.pages_of_program() > 1).then(one_shot)).or_else(|| {
-            parts.then(|| Misfit {
-                keys: &["ftl.migration.policy", "ftl.mapping.unit", "nand.geometry.page_bytes"],
-                found: format!(
-                    "copyback (\"{}\"), which moves whole pages, with {} units in a page",
-                    config.name(),
-                    cfg.units_per_page()
-                ),
-                allowed: format!("ftl.mapping.unit = \"page\", {OR}"),
-            })
-        })
+        let misfit = policy.misfit().or_else(|| wide.then(by_units));
+        misfit.or_else(|| (cfg.pages_of_program() > 1).then(one_shot))
     }
 
     fn clash(config: &Config, beside: &Beside<'_>) -> Option<Misfit> {
         if !Policy::build(config).copies() {
             return None;
-        }
-        if let Some(by) = beside.sorts {
-            return Some(Misfit {
-                keys: &["ftl.page_class.policy", "ftl.migration.policy"],
-                found: format!(
-                    "data sorted by \"{by}\" in the controller, which copyback does not bring there"
-                ),
-                allowed: format!("ftl.page_class.policy = \"sequential\", {OR}"),
-            });
         }
         beside.reprograms.map(|by| Misfit {
             keys: &["ftl.sanitize.policy", "ftl.migration.policy"],

@@ -8,7 +8,7 @@
 //! due are emptied one by one in each lane, oldest first, when nothing there is more urgent. Simulated time without any
 //! event ends in one tick: after a gap in a trace the drive catches up with the next command.
 //!
-//! Not refreshed: blocks of the cache (`ftl.slc_cache`), and blocks that are about to be retired.
+//! What is old in the SLC cache (`ftl.slc_cache`) leaves it. Not refreshed: blocks that are about to be retired.
 
 pub use super::NoCounts as Counts;
 use super::{Offer, Offers, Seen, Technique};
@@ -53,10 +53,7 @@ impl Refresh {
     /// Whether there is something in a block that is worth it.
     fn is_eligible(seen: &Seen<'_>, block: BlockId) -> bool {
         let at_rest = matches!(seen.tables.blocks.state(block), BlockState::Open | BlockState::Closed);
-        at_rest
-            && seen.tables.blocks.live(block) > 0
-            && !seen.tables.blocks.is_failing(block)
-            && !seen.tables.blocks.is_one_bit(block)
+        at_rest && seen.tables.blocks.live(block) > 0 && !seen.tables.blocks.is_failing(block)
     }
 
     /// Finds the oldest block of a lane, and whether that is due.
