@@ -14,9 +14,15 @@ pub struct MigrationWork {
     pub copybacks: u64,
     /// Pages read into the controller to be moved.
     pub off_chip: u64,
-    /// Of these, pages whose destination was in another plane, or the first page of a block where that tells its
-    /// age. Counted, like the next two, only where copies are made.
+    /// Of these, pages whose destination was in another plane, of another class (`ftl.page_class`), or the first page
+    /// of a block where that tells its age. Counted, like the next four, only where copies are made.
     pub refused_by_place: u64,
+    /// Pages of which not all mapping units were valid: a copy takes whole pages.
+    #[serde(default)]
+    pub refused_by_valid: u64,
+    /// Pages that left the SLC cache, whose data a copy inside the chip could not pack.
+    #[serde(default)]
+    pub refused_by_slc: u64,
     /// Pages whose data was too old to be copied without correction.
     pub refused_by_age_of_data: u64,
     /// Pages whose data had already been copied as many times in a row as it may.
@@ -38,6 +44,8 @@ impl MigrationWork {
             copybacks: counts.copies,
             off_chip: MOVES.iter().map(|cause| reads[*cause as usize]).sum(),
             refused_by_place: counts.copies_refused_by_place,
+            refused_by_valid: counts.copies_refused_by_valid,
+            refused_by_slc: counts.copies_refused_by_slc,
             refused_by_age_of_data: of_copies.copies_refused_by_age_of_data,
             refused_by_limit: of_copies.copies_refused_by_limit,
             in_a_row_max: of_copies.copies_in_a_row_max,
