@@ -84,10 +84,11 @@ impl Moves {
 
     /// Begins to destage a block, if one should leave, cleaning has not its turn and there is room.
     pub(in crate::ftl) fn start_destage(&mut self, flash: &Flash, lane: LaneId) -> bool {
-        if !self.media.work.lanes[lane.index()].leaving_cache.is_empty()
-            && self.start_leaving_cache(flash, lane)
-        {
-            return true;
+        if !self.media.work.lanes[lane.index()].leaving_cache.is_empty() {
+            let Media { tables, work, space, reclaim, .. } = &mut self.media;
+            if let Some(block) = reclaim.begin_to_leave_cache((tables, work, space), flash, lane) {
+                return self.media.destage(lane, block);
+            }
         }
         let Media { work, space, .. } = &self.media;
         let cleans_first = work.lanes[lane.index()].wanted && space.ring.lane(lane).had_turn;
@@ -95,28 +96,6 @@ impl Moves {
             && space.ring.wants_destage(work, &self.page_classes, lane)
             && space.allocator.free(lane) > work.reserve
             && self.destage_next(lane)
-    }
-
-    /// Begins to destage a block that must leave the cache because of reads, whosever turn it is, if there is room. One
-    /// that is being filled is closed.
-    #[cold]
-    fn start_leaving_cache(&mut self, flash: &Flash, lane: LaneId) -> bool {
-        let Media { tables, work, space, reclaim, .. } = &mut self.media;
-        let here = &work.lanes[lane.index()];
-        let leaves = |block: &&BlockId| tables.blocks.may_leave_cache(**block);
-        let Some(&block) = here.leaving_cache.iter().find(leaves) else { return false };
-        if tables.blocks.state(block) == BlockState::Open {
-            space.close_early(tables, block);
-        }
-        let can = tables.blocks.can_destage(block)
-            && work.lanes[lane.index()].coming_free() < work.coming_at_most
-            && space.allocator.free(lane) > work.reserve
-            && space.allocator.fits(tables, work, lane, block, Cause::Destage);
-        if can {
-            work.counts.reclaims += 1;
-            reclaim.begin_service(flash, block, None);
-        }
-        can && self.media.destage(lane, block)
     }
 
     fn destage_next(&mut self, lane: LaneId) -> bool {

@@ -6,13 +6,16 @@
 
 use super::Reclaim;
 use crate::flash::Flash;
+use crate::flash::op::Cause;
 use crate::ftl::read_reclaim::{PageRead, ReadLimits, Urgency};
 use crate::ftl::tables::Tables;
+use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::work::Work;
+use crate::ftl::write::placement::Space;
 use crate::nand::aging::build::one_bit_model;
 use crate::restore::{Verdict, alike};
 use crate::sections::Sections;
-use crate::units::BlockId;
+use crate::units::{BlockId, LaneId};
 use serde::{Deserialize, Serialize};
 
 /// Reads of blocks of one bit a cell.
@@ -94,5 +97,30 @@ impl Reclaim {
         let page_type = tables.layout.one_bit_type;
         let read = PageRead { physical, wordline: 0, page_type, mode, cycles, readings, access: false };
         self.tell(tables, work, flash, &read, block, member);
+    }
+
+    /// The block of the cache that leaves it next because of reads, whosever turn it is, if one must, can, and finds
+    /// room. One that is being filled is closed.
+    #[cold]
+    pub(in crate::ftl) fn begin_to_leave_cache(
+        &mut self,
+        (tables, work, space): (&mut Tables, &mut Work, &mut Space),
+        flash: &Flash,
+        lane: LaneId,
+    ) -> Option<BlockId> {
+        let here = &work.lanes[lane.index()];
+        let block = *here.leaving_cache.iter().find(|&&block| tables.blocks.may_leave_cache(block))?;
+        if tables.blocks.state(block) == BlockState::Open {
+            space.close_early(tables, block);
+        }
+        let can = tables.blocks.can_destage(block)
+            && here.coming_free() < work.coming_at_most
+            && space.allocator.free(lane) > work.reserve
+            && space.allocator.fits(tables, work, lane, block, Cause::Destage);
+        can.then(|| {
+            work.counts.reclaims += 1;
+            self.begin_service(flash, block, None);
+            block
+        })
     }
 }
