@@ -34,6 +34,7 @@ const ALL: &[Find] = &[
     no_files,
     lost_with_others,
     exposed_for_long,
+    held_by_locks,
     busy_with_locks,
     given_up,
 ];
@@ -43,6 +44,9 @@ const ERASED_PERCENT_MIN: u64 = 5;
 
 /// From this share of all pages programmed on, moves for locks are told of; %.
 const MOVED_FOR_LOCKS_PERCENT: u64 = 5; // [A]
+
+/// From this share of the time on in which writes waited for locks, that is told; %.
+const HELD_BY_LOCKS_PERCENT: u64 = 5; // [A]
 
 /// Where at least one in so many writes covers units in part, that is told.
 const PART_WRITES_MIN: u64 = 10; // [A]
@@ -154,6 +158,21 @@ fn exposed_for_long(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     let to_do = "try fewer requests per second, ftl.cleaning.paces_host = true, ftl.mapping.unit = \"page\", or more \
                  over-provisioning";
     Some(Remark::caution(text).advising(to_do))
+}
+
+/// Writes have waited for locks, so that no page is exposed for longer than the drive allows.
+fn held_by_locks(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
+    let (work, all_ns) = (&result.ftl.sanitize, result.simulated_ns);
+    if work.held_ns == 0 || all_ns == 0 || 100 * work.held_ns < HELD_BY_LOCKS_PERCENT * all_ns {
+        return None;
+    }
+    let text = format!(
+        "writes waited for locks, or for the room these need, in {} % of the time \
+         (ftl.sanitize.max_exposed_ms); the longest that a page with deleted data was readable: {}",
+        percent(work.held_ns as f64 / all_ns as f64),
+        duration(work.exposed.ns_max as f64),
+    );
+    Some(Remark::caution(text))
 }
 
 /// What lives beside the dead moves before that can be locked: the drive is slower for it.

@@ -34,6 +34,9 @@ pub struct SanitizeWork {
     pub failed: u64,
     /// Pages that stay exposed: no lock works on them, and they cannot be erased because their block is retired.
     pub given_up: u64,
+    /// Time, in ns, in which writes or trims waited, in the drive, for the locks of what earlier ones have invalidated,
+    /// or for room for what these locks move (`max_exposed_ms`).
+    pub held_ns: u64,
     /// Bytes of the firmware's tables of what is to be locked.
     pub table_bytes: u64,
     /// Pages with a readable invalid copy of secured data.
@@ -143,6 +146,7 @@ impl SanitizeWork {
             relocks: counts.sanitize_relocks,
             failed: stats.flash.lock_fails,
             given_up: counts.sanitize_given_up,
+            held_ns: counts.sanitize_held_ns,
             table_bytes: drive.reports().table_bytes().locks as u64,
             exposed: Exposed::of(counts, &open),
         }

@@ -349,7 +349,7 @@ mod tests {
             let events = read.restored(EventQueue::with_capacity(4), SimTime::ZERO);
             events.map(|_| Timer::ALL.map(|timer| read.is_set(timer)))
         };
-        assert_eq!(read(&queue.in_order()), Ok([false, false, false, true, false]));
+        assert_eq!(read(&queue.in_order()), Ok([false, false, false, true, false, false]));
         let event = |id| (SimTime(9), EventKind::Timer, id);
         assert!(read(&[event(3), event(3)]).is_err(), "the same timer, twice");
         assert!(read(&[event(Timer::ALL.len() as u32)]).is_err(), "a timer that there is not");

@@ -17,10 +17,12 @@ pub enum Timer {
     Locks,
     /// The SLC cache: the host may have been silent for long enough for it to be emptied (`ftl.slc_cache`).
     Destage,
+    /// Locks: whether they are done in time is looked at again (`ftl.sanitize.max_exposed_ms`).
+    Exposure,
 }
 
 impl Timer {
     /// All of them, in order.
-    pub const ALL: [Timer; 5] =
-        [Timer::Gather, Timer::Cleaning, Timer::Reclaim, Timer::Locks, Timer::Destage];
+    pub const ALL: [Timer; 6] =
+        [Timer::Gather, Timer::Cleaning, Timer::Reclaim, Timer::Locks, Timer::Destage, Timer::Exposure];
 }

@@ -14,7 +14,7 @@ use crate::ftl::{Ftl, Media};
 use crate::host::{Below, Host};
 use crate::nand::Outcome;
 use crate::restore::{MOST, Verdict, ensure};
-use crate::signals::{Command, Reason, Status};
+use crate::signals::{Command, Status};
 use crate::timers::Timer;
 use crate::units::{CommandId, Lba, OpId, SimTime};
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,10 @@ impl State {
                 host.on_gather_timeout(&mut below);
             }
             timer @ (Timer::Cleaning | Timer::Reclaim | Timer::Destage) => self.on_idle_check(timer),
+            Timer::Exposure => {
+                // Who waits for a page is asked again: time has passed.
+                self.ftl.moves.media.waits.come(Lack::Page);
+            }
             Timer::Locks => {
                 let Media { locks, tables, work, .. } = &mut self.ftl.moves.media;
                 locks.on_locks_due(tables, work);
@@ -347,6 +351,9 @@ impl State {
                 {
                     continue;
                 }
+                if LOCKS && self.ftl.moves.media.locks.bound.is_on() && self.tend_bound() {
+                    continue;
+                }
                 return something_done;
             }
             let mut programs = false;
@@ -354,7 +361,9 @@ impl State {
             while let Some(&id) = self.flash.done.get(next) {
                 next += 1;
                 // A lock makes no room.
-                something_done |= !LOCKS || !self.flash.pool.get(id).kind.hides();
+                something_done |= !LOCKS
+                    || !self.flash.pool.get(id).kind.hides()
+                    || self.ftl.moves.media.locks.bound.is_on();
                 programs |= self.on_done(id);
             }
             self.flash.done.clear();
@@ -367,49 +376,6 @@ impl State {
                 host.after_programs(&mut below);
             }
         }
-    }
-
-    /// Nothing is left to carry: commands whose locks are there are answered, and the next look at locks that wait is
-    /// scheduled. Returns whether there is something to carry again.
-    #[cold]
-    #[inline(never)]
-    fn tend_locks(&mut self) -> bool {
-        let (host, mut below) = self.split();
-        if host.waits_for_locks() {
-            host.after_locks(false, &mut below);
-        }
-        let Media { locks, tables, work, .. } = &mut self.ftl.moves.media;
-        if locks.renewals.are_on() {
-            locks.renew_locks(tables, work, self.now);
-        }
-        if let Some(at) = locks.lists.next_at()
-            && self.executor == Executor::Timed
-        {
-            self.events.set(Timer::Locks, at.max(self.now));
-        }
-        if self.ftl.moves.media.work.has_new_candidates() || !self.ftl.moves.media.outbox.is_empty() {
-            return true;
-        }
-        if !self.host.waits_for_locks() {
-            return false;
-        }
-        if self.ftl.moves.hurry_leaving(&mut self.flash) {
-            return true;
-        }
-        if self.flash.pool.in_flight() > 0 {
-            return false;
-        }
-        // What is to be locked finds no room to make the page free of what lives there.
-        if self.ftl.retry_locks(&mut self.flash) {
-            return true;
-        }
-        let Media { locks, tables, .. } = &self.ftl.moves.media;
-        let given_up = locks.exposed.has_given_up(&tables.layout, &tables.blocks);
-        let reason = if given_up { Reason::NotSanitized } else { tables.blocks.why_no_room() };
-        let (host, mut below) = self.split();
-        host.end_in_read_only(reason, &mut below);
-        host.after_locks(true, &mut below);
-        false
     }
 
     /// Gives what the translation layer has issued to the flash.
@@ -468,6 +434,10 @@ impl State {
             // Its place in the pool may be another's after that.
             holders.note_ended(&flash.pool, id, *now);
         }
+        if ftl.moves.media.locks.bound.is_on() {
+            let op = *flash.pool.get(id);
+            ftl.moves.media.end_op(&op);
+        }
         let Media { parts, tables, .. } = &mut ftl.moves.media;
         if parts.are_used() && !parts.end(&tables.layout, flash, id) {
             return false;
@@ -496,6 +466,10 @@ impl State {
         let (host, mut below) = self.split();
         host.flush_some(&mut below);
         let refused = self.ftl.moves.media.waits.take_refusal(Lack::Page);
+        if self.ftl.moves.media.locks.bound.is_on() {
+            // Lanes that have no room for what locks will move are cleaned.
+            self.ftl.look_at_candidates(&mut self.flash);
+        }
         if !self.ftl.moves.media.outbox.is_empty() {
             return true;
         }
@@ -513,6 +487,9 @@ impl State {
         if self.flash.pool.in_flight() > 0 {
             // Where no time passes, moves that were tried again may have had an erase done on the way.
             return !self.flash.done.is_empty();
+        }
+        if self.ftl.moves.media.locks.bound.is_on() && self.ftl.retry_locks(&mut self.flash) {
+            return true;
         }
         if !refused {
             // Who was once refused a page was trimmed meanwhile, or waits for others to share it with.

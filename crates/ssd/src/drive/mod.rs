@@ -25,6 +25,7 @@ pub(crate) mod reports;
 pub(crate) mod silence;
 pub mod stats;
 pub(crate) mod streamed;
+pub(crate) mod tend;
 pub(crate) mod tracing;
 
 use crate::config::ConfigErrors;

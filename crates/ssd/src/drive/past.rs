@@ -54,6 +54,9 @@ impl Past<'_> {
             if pace == Pace::Saturated && result.is_err() {
                 state.ftl.check_lanes(&mut state.flash);
             }
+            if state.ftl.moves.media.locks.bound.is_on() {
+                state.ftl.look_at_candidates(&mut state.flash);
+            }
             let cleaning = state.ftl.moves.media.is_carrying(&state.flash);
             state.carry_all();
             if result == Err(0) && !cleaning {

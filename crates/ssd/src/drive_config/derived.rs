@@ -6,6 +6,7 @@ use crate::config::Table;
 use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::parity::Parity;
+use crate::ftl::work::bound::Terms;
 use crate::ftl::{page_class, read_reclaim, sanitize, slc_cache};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
@@ -35,7 +36,10 @@ impl DriveConfig {
         // Where locks are set again, of the firmware 8 bytes a block, of the chips as much once more.
         let renewed = (g.physical_pages() / 8).saturating_add(g.blocks().saturating_mul(12));
         let renewed = if sanitize.rules().relock_ns > 0 { renewed } else { 0 };
-        let locks = if sanitize.acts() { locks.saturating_add(renewed) } else { 0 };
+        // Where exposure has a bound, of the firmware 24 bytes a page.
+        let owed = g.physical_pages().saturating_mul(24);
+        let owed = if sanitize.rules().max_exposed_ns > 0 { owed } else { 0 };
+        let locks = if sanitize.acts() { locks.saturating_add(renewed).saturating_add(owed) } else { 0 };
         let heats = page_class::Policy::build(&self.page_class).table_bytes(logical);
         let techniques = self.techniques().memory_bytes(self);
         [blocks, counters, policy, heats, locks, self.stream_bytes(), techniques]
@@ -145,7 +149,22 @@ impl DriveConfig {
             + u64::from(self.open_blocks_per_lane())
             + 1
             + self.stray_blocks_per_lane(blocks)
+            + self.blocks_for_claims_per_lane()
             + u64::from(self.slc_blocks_per_lane())
+    }
+
+    /// Blocks of each lane that are kept for what moves for locks, where exposure has a bound: with room for what one
+    /// program kills and for what may come unasked, as far as data does not leave that in its last block.
+    fn blocks_for_claims_per_lane(&self) -> u64 {
+        let limit_ns = sanitize::Policy::build(&self.sanitize).rules().max_exposed_ns;
+        if limit_ns == 0 {
+            return 0;
+        }
+        let pages = u64::from(Terms::new(self, limit_ns).margin + self.units_per_program());
+        let data = self.logical_units().div_ceil(u64::from(self.lanes()));
+        let left = self.data_blocks_per_lane() * self.data_units_per_block() - data;
+        let units = (pages * u64::from(self.units_per_program())).saturating_sub(left);
+        units.div_ceil(self.data_units_per_block())
     }
 
     /// Blocks' worth of dead units that cleaning may never gain, beyond what the open blocks make up for. A block is

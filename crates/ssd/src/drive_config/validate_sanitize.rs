@@ -2,11 +2,13 @@
 
 use super::DriveConfig;
 use super::conflicts::Conflicts;
-use crate::ftl::sanitize;
+use crate::ftl::work::bound::Terms;
+use crate::ftl::work::{COMING_AT_MOST, COMING_BY_READS};
+use crate::ftl::{page_class, read_reclaim, sanitize};
 use crate::host::buffer::{self, Flush};
 use crate::nand::Sanitizing;
 use crate::nand::cell::lock::BLOCK_LOCK_US;
-use crate::sections::ProgramOrder;
+use crate::sections::{ProgramOrder, SchedulingOrder};
 
 /// The other way out of a conflict.
 const OR: &str = "or another ftl.sanitize.policy";
@@ -22,6 +24,7 @@ impl DriveConfig {
             self.check_flags(conflicts);
             self.check_pulses(conflicts, policy.locks_blocks());
             self.check_relocks(conflicts, policy.rules().relock_ns);
+            self.check_bound(conflicts, policy.rules().max_exposed_ns);
         } else if policy.acts() {
             if policy.means().is_some() {
                 self.check_beside_cache(conflicts);
@@ -120,6 +123,40 @@ impl DriveConfig {
             );
             let allowed = "0, or at least twice as long as that";
             conflicts.add(&["ftl.sanitize.relock_months", "nand.timing.t_page_lock_us"], found, allowed);
+        }
+    }
+
+    /// Can what is killed be locked within the bound of exposure, and is all counted that comes between?
+    fn check_bound(&self, conflicts: &mut Conflicts, limit_ns: u64) {
+        const KEY: &str = "ftl.sanitize.max_exposed_ms";
+        if limit_ns == 0 {
+            return;
+        }
+        let limit_ms = limit_ns as f64 / 1e6;
+        let least_ns = Terms::new(self, limit_ns).least_ns(self, COMING_AT_MOST + COMING_BY_READS);
+        if limit_ns < least_ns {
+            let found =
+                format!("{limit_ms} ms, less than a die may need to lock what one program invalidates");
+            let allowed =
+                format!("0, or at least {} ms with these times", least_ns.div_ceil(10_000) as f64 / 100.0);
+            conflicts.add(&[KEY, "nand.timing.t_erase_us"], found, &allowed);
+        }
+        let reclaim = read_reclaim::Policy::build(&self.read_reclaim);
+        let spreads = reclaim.spreads() || reclaim.orders_leaving() || reclaim.replica_pages_per_block() > 0;
+        let classes = page_class::Policy::build(&self.page_class).sorts();
+        for (is_so, key, other) in [
+            (self.cleaning.lazy_erase, "ftl.cleaning.lazy_erase", "false"),
+            (self.slc_blocks_per_lane() > 0, "ftl.slc_cache.policy", "\"none\""),
+            (classes, "ftl.page_class.policy", "\"sequential\""),
+            (spreads, "ftl.read_reclaim.policy", "\"never\""),
+            (self.scheduling.order != SchedulingOrder::ReadFirst, "flash.scheduling.order", "\"read_first\""),
+            (self.preemption.name() != "none", "flash.preemption.policy", "\"none\""),
+            (self.timing.independent_reads, "nand.timing.independent_reads", "false"),
+        ] {
+            if is_so {
+                let found = format!("{limit_ms} ms, beside work whose time and room are not claimed ({key})");
+                conflicts.add(&[KEY, key], found, &format!("{KEY} = 0, or {key} = {other}"));
+            }
         }
     }
 

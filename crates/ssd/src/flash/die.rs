@@ -3,6 +3,7 @@
 use super::list::OpList;
 use super::planes::Planes;
 use crate::flash::op::{LINES, OTHERS, Op, OpPool, Turn};
+use crate::flash::rows::Outcomes;
 use crate::sections::{PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 use crate::signals::{PRIORITIES, Priority};
 use crate::units::{OpId, SimTime};
@@ -78,6 +79,8 @@ pub(super) struct Die {
     pub stops: Stops,
     /// Reads in planes that read on their own.
     pub planes: Planes,
+    /// What is no read for the host goes before those that are.
+    pub pressed: bool,
 }
 
 /// How far the array has come with an operation.
@@ -250,6 +253,7 @@ impl Die {
             left: [SimTime::ZERO; PRIORITIES],
             stops: Stops::NONE,
             planes: Planes::new(planes),
+            pressed: false,
         }
     }
 
@@ -345,6 +349,26 @@ impl Die {
         })
     }
 
+    /// Takes a read in line of the page that an operation ends, or of its block, if there is one that is older.
+    #[cold]
+    fn take_older_read_of(&mut self, pool: &mut OpPool, by: OpId) -> OpId {
+        let by = *pool.get(by);
+        let is_of_page = by.kind.row().effect == Outcomes::HidesPage;
+        for line in 0..OTHERS {
+            let (mut before, mut id) = (OpId::NONE, self.lines[line].head);
+            while id.is_some() {
+                let op = pool.get(id);
+                let is_there = op.at.block == by.at.block && (!is_of_page || op.at.page == by.at.page);
+                if is_there && op.sequence < by.sequence {
+                    self.take_out(pool, line, before, id);
+                    return id;
+                }
+                (before, id) = (id, op.next);
+            }
+        }
+        OpId::NONE
+    }
+
     /// Puts an operation in line; one that comes back goes before all others of its line.
     #[inline]
     pub fn queue(&mut self, pool: &mut OpPool, id: OpId, again: bool) {
@@ -435,6 +459,12 @@ impl Die {
     /// Takes the operation to do next, where something waits.
     fn choose(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
         let (read, other) = (self.first_read(), self.first_other(pool));
+        if self.pressed && read.is_some() && other.is_some() && pool.get(other).kind.ends_data() {
+            let older = self.take_older_read_of(pool, other);
+            if older.is_some() {
+                return older;
+            }
+        }
         if !read.is_some() {
             return if other.is_some() { self.pop_other(pool) } else { OpId::NONE };
         }
@@ -463,6 +493,8 @@ impl Die {
         let op = pool.get(other);
         let read_is_older = pool.get(read).sequence < op.sequence;
         match by.reclaim {
+            // Reads that what it ends may be of have been put before it.
+            _ if self.pressed => false,
             // An erase or a lock waits for older reads, which may be of its block or page.
             _ if op.kind.ends_data() && self.has_older_read(pool, op.sequence) => true,
             ReclaimOrder::Urgent if self.due > 0 => {

@@ -132,6 +132,11 @@ impl Flash {
         }
     }
 
+    /// From now on a die does what the firmware has issued before what the host reads, or no longer.
+    pub(crate) fn press(&mut self, die: u32, is_pressed: bool) {
+        self.dies.all[die as usize].pressed = is_pressed;
+    }
+
     /// Operations that can still be issued for the host.
     #[inline]
     pub fn host_room(&self) -> usize {

@@ -87,6 +87,21 @@ pub struct Timing {
     cache_operations: bool,
 }
 
+/// How long operations keep a die at most, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Longest {
+    /// An attempt to read a page.
+    pub read_ns: u64,
+    /// The program of a page.
+    pub program_ns: u64,
+    /// The erase of a block.
+    pub erase_ns: u64,
+    /// The lock of a page.
+    pub lock_ns: u64,
+    /// A page's data on the channel, which is part of a read and of a program.
+    pub data_ns: u64,
+}
+
 fn nanoseconds(us: &[f64]) -> Vec<u64> {
     us.iter().map(|&us| SimDuration::from_us(us).0).collect()
 }
@@ -373,6 +388,25 @@ impl Timing {
     pub fn longest_ns(&self) -> u64 {
         let programs = self.program_ns.iter().copied().max().unwrap_or_default();
         self.pulse_ns.into_iter().fold(self.erase_ns.max(programs), u64::max)
+    }
+
+    /// How long a die of unworn blocks is kept at most by operations on pages of so many bytes, the channel's time
+    /// included.
+    pub fn longest(&self, bytes: u32) -> Longest {
+        let reads = self.reads.iter().map(|times| {
+            let data = nanoseconds_of(bytes, self.femtoseconds_per_byte_read);
+            times.array_ns + ((data * u64::from(times.transfer_q12)) >> 12) + times.decode_ns
+        });
+        let command = |kind: OpKind| self.command_ns[kind as usize];
+        Longest {
+            read_ns: reads.max().unwrap_or_default() + command(OpKind::Read) + self.data_out_command_ns,
+            program_ns: self.program_ns.iter().copied().max().unwrap_or_default()
+                + command(OpKind::Program)
+                + self.data_ns(bytes),
+            erase_ns: self.erase_ns.max(self.erase_one_bit_ns) + command(OpKind::Erase),
+            lock_ns: self.pulse_ns[0] + command(OpKind::PageLock),
+            data_ns: self.data_ns(bytes),
+        }
     }
 
     /// The longest attempt of a read in the array.

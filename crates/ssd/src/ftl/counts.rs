@@ -147,6 +147,9 @@ counters! {
         sanitize_relocks: u64, "operations", in "ftl.sanitize.relocks";
         /// Pages that stay exposed: no lock works on them, and they cannot be erased: their block is retired.
         sanitize_given_up: u64, "pages", in "ftl.sanitize.given_up";
+        /// Time in which the host's next program, or a trim, waited for the locks of what others have invalidated, or
+        /// for room for what these move (`max_exposed_ms`).
+        sanitize_held_ns: u64, "ns", in "ftl.sanitize.held_ns";
         /// Pages in which a copy of secured data was invalidated.
         exposed_pages: u64, "pages", in "ftl.sanitize.exposed.pages";
         /// The most of these that were not yet locked or erased at any one time.

@@ -3,6 +3,7 @@
 //! A state machine with an outbox: it is told what was written, read and done, changes its tables, and issues flash
 //! operations. Whether time passes until they are done is the executor's matter.
 
+mod bounded;
 mod chips;
 mod cleaning;
 mod contexts;
@@ -179,7 +180,7 @@ impl Ftl {
         if page_classes.sorts() && !ring.is_used() {
             gather = gather.by_class(page_classes.count(), page_classes.queue_units());
         }
-        let locks = Locks::new(cfg, policies.sanitize, &layout, work.operations_at_most());
+        let locks = Locks::new(cfg, policies.sanitize, &layout, (work.operations_at_most(), slots));
         let loses = cfg.errors.model == ErrorModel::Cells || locks.manner.reprograms();
         let facts = FactsTable::new(needs.facts, physical, locks.are_on());
         let tables = Tables::new(cfg, (layout, order), erase_count, (facts, loses));
@@ -191,7 +192,7 @@ impl Ftl {
             effects: Effects::default(),
             waits: Waits::watched(locks.renewals.are_on()),
             space: Space {
-                allocator: allocator.by_wear(techniques.opens_least_erased()),
+                allocator: allocator.by_wear(techniques.opens_least_erased()).bounded(locks.bound.is_on()),
                 placement: Placement::new(cfg, layout),
                 ring,
             },
@@ -239,7 +240,7 @@ impl Ftl {
         let media = &self.moves.media;
         media.tables.map.check()?;
         media.tables.check_replicas()?;
-        media.locks.check_locks(&media.tables, flash)?;
+        media.locks.check_locks(&media.tables, flash, &media.work)?;
         media.work.check_blocks(&media.tables, flash)?;
         let units = media.tables.layout.units_per_block();
         for b in 0..media.tables.layout.blocks() {
@@ -417,7 +418,12 @@ impl Ftl {
             let work = self.moves.media.work.lane_mut(lane);
             let at_rest = !work.is_moving();
             let waits = |work: &LaneWork| {
-                work.wanted || work.has_job() || work.has_own || work.has_candidates() || work.has_gathered()
+                work.wanted
+                    || work.short
+                    || work.has_job()
+                    || work.has_own
+                    || work.has_candidates()
+                    || work.has_gathered()
             };
             if at_rest
                 && (waits(work)

@@ -5,8 +5,9 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::stream::{Said, StreamId};
 use crate::ftl::tables::facts::Death;
+use crate::ftl::write::placement::Holds;
 use crate::ftl::write::waits::Lack;
-use crate::ftl::{Ftl, Media, Programmed};
+use crate::ftl::{Ftl, Programmed};
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::signals::Facts;
@@ -144,8 +145,13 @@ impl Ftl {
     /// Programs units that wait, of one stream, to its next page, even if they do not fill it. Where pages have lanes
     /// of their own, what finds no room there waits in line, and the others go on.
     pub fn program_page(&mut self, flash: &mut Flash) -> Paged {
-        let media = &mut self.moves.media;
         let Some(stream) = self.gather.next_stream() else { return Paged::NoRoom };
+        if self.moves.media.locks.bound.is_on() && !self.may_program(flash, stream) {
+            self.moves.media.locks.bound.hold(flash.now);
+            self.moves.media.waits.lack(Lack::Page);
+            return Paged::NoRoom;
+        }
+        let media = &mut self.moves.media;
         let oldest = self.gather.oldest(stream, 0).0;
         let lpn = self.gather.get(oldest).lpn;
         if let Some(turn) = media.space.placement.turn_of(lpn)
@@ -156,7 +162,12 @@ impl Ftl {
             return Paged::Parked;
         }
         let paced = media.work.paces_host && !flash.is_instant();
-        let Some(found) = media.space.host_page(&mut media.tables, &media.work, lpn, stream, paced) else {
+        let holds = Holds { paced, bound: media.locks.bound.at(flash) };
+        let Some(found) = media.space.host_page(&mut media.tables, &media.work, lpn, stream, holds) else {
+            if media.locks.bound.is_on() {
+                media.locks.bound.hold(flash.now);
+                media.lack_room_to_owe();
+            }
             media.waits.lack(Lack::Page);
             return Paged::NoRoom;
         };
@@ -170,6 +181,10 @@ impl Ftl {
         let (count, bytes) =
             self.gather.take_units(&media.tables, &mut media.work, (stream, class), &mut units);
         media.space.ring.note_bypass(&media.tables, &mut media.work, found.page, count);
+        if media.locks.bound.is_on() {
+            media.claim_all(&units[..count]);
+            media.locks.bound.let_go(&mut media.work, flash.now);
+        }
         // A page that begins with what is promoted is a page of it.
         let is_promoted = units[0].facts().promoted() > 0;
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
@@ -207,6 +222,9 @@ impl Ftl {
         let locks = media.locks.are_on();
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
+            if media.locks.bound.is_on() {
+                media.locks.bound.unclaim(&mut media.work, slot.index());
+            }
             if locks && (failed || unit.is_given_up()) && unit.lpn != NONE {
                 media.locks.note_dead_on_arrival(&mut media.tables, &mut media.work, to, unit.facts());
             }
@@ -227,6 +245,7 @@ impl Ftl {
             self.programmed.push(Programmed { slot, outcome, queued: spent.queued, times: spent.times });
         }
         media.work.counts.moved_units[Cause::Promote as usize] += promoted;
+        media.locks.settle_page(&media.tables, &mut media.work, page);
         flash.pool.remove(id);
         media.after_program(block, failed);
     }
@@ -340,13 +359,11 @@ impl Ftl {
         moved: bool,
     ) -> Written {
         let media = &mut self.moves.media;
-        let Media { space, tables, work, .. } = media;
-        let (units_per_page, lpn) = (tables.layout.units_per_page, Lpn(page_units[0]));
-        let found = match moved {
-            true => space.full_page(tables, work, lpn, stream, false),
-            false => space.host_page(tables, work, lpn, stream, false),
+        let units_per_page = media.tables.layout.units_per_page;
+        let Some(found) = media.page_at_once(flash, stream, page_units, moved) else {
+            return Written::NoRoom;
         };
-        let Some(found) = found else { return Written::NoRoom };
+        let tables = &mut media.tables;
         let (block, _) = tables.layout.block_of_page(found.page);
         let op = tables.op(OpKind::Program, Cause::Host, found.page);
         let mut op = tables.bound_for(block, op);
@@ -390,9 +407,12 @@ impl Ftl {
         if found.opened && media.work.pace == Pace::Relaxed {
             self.moves.check_lane(flash, found.lane);
         }
+        let media = &self.moves.media;
         match outcome {
             Outcome::Fail => Written::Failed,
-            _ if !self.moves.media.outbox.is_empty() => Written::Stop,
+            _ if !media.outbox.is_empty() => Written::Stop,
+            // What it has killed is locked before it is the turn of the next.
+            _ if media.locks.bound.is_on() && media.work.looks.any() => Written::Stop,
             _ => Written::Done,
         }
     }

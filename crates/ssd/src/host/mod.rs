@@ -432,6 +432,9 @@ impl Host {
     pub fn flush_some(&mut self, b: &mut Below<'_>) {
         if self.writes.read_only.is_none() {
             b.ftl.gather.note_parked(&mut b.ftl.moves.media.waits);
+            if !self.writes.trims.is_empty() {
+                self.writes.go_on_with_trims(&mut self.slots, &mut self.commands, b);
+            }
             if self.programs.have_room() || self.slots.rules.one_list {
                 self.start_programs(b);
             }
@@ -474,7 +477,8 @@ impl Host {
 
     /// Whether something waits that only programs can serve.
     pub fn waits_for_room(&self) -> bool {
-        self.writes.read_only.is_none() && self.programs.must_hurry(&self.writes, &self.slots)
+        self.writes.read_only.is_none()
+            && (!self.writes.trims.is_empty() || self.programs.must_hurry(&self.writes, &self.slots))
     }
 
     /// Whether a command waits for locks.

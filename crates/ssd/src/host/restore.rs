@@ -47,7 +47,7 @@ impl Host {
         let unfetched = self.queues.check(table)?;
         listed.extend(&unfetched);
         let lists = [&self.reads.starved, &self.writes.stalled, &self.writes.flushes];
-        for list in lists.into_iter().chain([&self.commands.unlocked]) {
+        for list in lists.into_iter().chain([&self.writes.trims, &self.commands.unlocked]) {
             listed.extend(table.walk(list)?);
         }
         let of = |kinds: &'static [EventKind]| due.iter().filter(move |event| kinds.contains(&event.1));
@@ -68,7 +68,8 @@ impl Host {
         )?;
         let is = |id: u32, op: OpCode| table.get(CommandId(id)).command.op == op;
         ensure(of(&[EventKind::DataIn]).all(|event| is(event.2, OpCode::Write)), "data of another command")?;
-        for (list, op) in lists.into_iter().zip([OpCode::Read, OpCode::Write, OpCode::Flush]) {
+        let lists = lists.into_iter().chain([&self.writes.trims]);
+        for (list, op) in lists.zip([OpCode::Read, OpCode::Write, OpCode::Flush, OpCode::Trim]) {
             ensure(table.walk(list)?.iter().all(|&id| is(id, op)), "a command on another's list")?;
         }
         Ok(())

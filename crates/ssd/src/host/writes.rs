@@ -12,7 +12,7 @@ use crate::ftl::write::waits::Lack;
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::signals::{Reason, Status};
-use crate::units::{CommandId, Lpn, SimTime, SlotId};
+use crate::units::{CommandId, Lpn, OpId, SimTime, SlotId};
 use serde::{Deserialize, Serialize};
 
 /// Writes and flushes that wait, and whether there is any use in it.
@@ -22,13 +22,19 @@ pub(super) struct Writes {
     pub stalled: CommandList,
     /// Flushes that wait.
     pub flushes: CommandList,
+    /// Trims that wait for the locks of what they have invalidated.
+    pub trims: CommandList,
     pub read_only: Option<Reason>,
 }
 
 impl Writes {
     /// None yet.
-    pub const NONE: Writes =
-        Writes { stalled: CommandList::EMPTY, flushes: CommandList::EMPTY, read_only: None };
+    pub const NONE: Writes = Writes {
+        stalled: CommandList::EMPTY,
+        flushes: CommandList::EMPTY,
+        trims: CommandList::EMPTY,
+        read_only: None,
+    };
 
     /// Puts the command's units in slots from where it stopped.
     pub fn continue_write(
@@ -188,11 +194,55 @@ impl Writes {
         true
     }
 
-    /// Forgets the whole units a command covers; the parts of units at its ends are kept.
+    /// Forgets the whole units a command covers; the parts of units at its ends are kept. Where exposure has a bound,
+    /// no more at once than can be locked in time: the rest waits.
     pub fn trim(&mut self, id: CommandId, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
+        if !self.trims.is_empty() || !self.trim_some(id, slots, commands, b) {
+            commands.waiters.begin(id, b.flash, b.now);
+            self.trims.push(&mut commands.table, id);
+        }
+    }
+
+    /// Trims that wait go on, as far as they may.
+    #[cold]
+    pub fn go_on_with_trims(&mut self, slots: &mut Slots, commands: &mut Commands, b: &mut Below<'_>) {
+        while let Some(id) = self.trims.pop(&commands.table) {
+            let rest = std::mem::replace(&mut self.trims, CommandList::EMPTY);
+            let before = commands.table.get(id).cursor;
+            commands.book_buffer(id, b);
+            let is_over = self.trim_some(id, slots, commands, b);
+            if is_over || commands.table.get(id).cursor != before {
+                // Who waits for slots may have those of what was trimmed.
+                b.ftl.moves.media.waits.come(Lack::Slot);
+            }
+            if !is_over {
+                commands.waiters.begin(id, b.flash, b.now);
+                self.trims.push(&mut commands.table, id);
+            }
+            self.trims.append(&mut commands.table, rest);
+            if !is_over {
+                return;
+            }
+        }
+    }
+
+    /// Forgets what of a trim may be forgotten now. Whether that is all, and it is answered.
+    fn trim_some(
+        &mut self,
+        id: CommandId,
+        slots: &mut Slots,
+        commands: &mut Commands,
+        b: &mut Below<'_>,
+    ) -> bool {
+        let is_bounded = b.ftl.moves.media.locks.bound.is_on() && self.read_only.is_none();
         let entry = commands.table.get(id);
         let (first, end) = (entry.command.lba.0, entry.command.lba.0 + u64::from(entry.command.sectors));
-        for lpn in slots.shape.covered(first, end) {
+        let covered = slots.shape.covered(first, end);
+        for lpn in covered.start.max(entry.cursor)..covered.end {
+            if is_bounded && !may_trim(Lpn(lpn), slots, b) {
+                commands.table.get_mut(id).cursor = lpn;
+                return false;
+            }
             if b.ftl.moves.media.locks.are_on() {
                 note_dropped(Lpn(lpn), slots, b);
             }
@@ -205,6 +255,7 @@ impl Writes {
             self.read_only = None;
         }
         commands.answer(id, b);
+        true
     }
 
     /// The drive can make no room: everything that waits for it ends with a status.
@@ -232,12 +283,27 @@ impl Writes {
         while let Some(id) = self.stalled.pop(&commands.table) {
             self.continue_write(id, slots, commands, b);
         }
+        self.go_on_with_trims(slots, commands, b);
         while let Some(id) = self.flushes.pop(&commands.table) {
             commands.table.get_mut(id).status = Status::ReadOnly;
             commands.book_buffer(id, b);
             commands.respond(id, b);
         }
     }
+}
+
+/// Whether what a trim of a unit invalidates can be locked in time: the copy in flash, and what is being programmed.
+#[cold]
+fn may_trim(lpn: Lpn, slots: &Slots, b: &mut Below<'_>) -> bool {
+    let (mut slot, mut program) = (slots.staging.find(lpn), OpId::NONE);
+    while slot.is_some() {
+        let found = slots.staging.get(slot);
+        if found.state == SlotState::Programming {
+            program = found.op;
+        }
+        slot = found.older;
+    }
+    b.ftl.may_trim(b.flash, lpn, program)
 }
 
 /// What is being programmed of a unit that is trimmed will be exposed: before anybody is answered for it.

@@ -129,6 +129,18 @@ impl Sections {
         }
     }
 
+    /// Pages that moves of a lane may have on their way at once, in pages of the firmware: of rows or of wordlines that
+    /// are programmed at once two at least, for one is read while the other is programmed.
+    pub(crate) fn moves_in_flight(&self) -> u32 {
+        let (wide, deep) = (self.pages_per_unit(), self.pages_of_program());
+        let two = match self.planes_per_row() {
+            1 if deep == 1 => 0,
+            1 => 2 * deep,
+            _ => 2 * self.lane_span() / wide * deep,
+        };
+        self.cleaning.copies_in_flight.div_ceil(wide).max(two)
+    }
+
     /// Planes in each lane, which is also the blocks in a superblock.
     pub fn lane_span(&self) -> u32 {
         self.geometry.planes() / self.lanes()

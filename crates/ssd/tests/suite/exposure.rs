@@ -139,6 +139,57 @@ fn what_is_told_of_exposure_is_what_a_clock_for_each_page_says() {
     }
 }
 
+/// The longest that a page is exposed on a full drive of two dies in a run of small writes at random, with reads of
+/// others and a trim of a quarter of the drive between them, under a queue so full; ns. And the drive.
+fn longest_exposure(superblock: Superblock, most_ms: f64, depth: usize) -> (u64, Drive) {
+    let mut cfg = config(MappingUnit::FourKib, superblock, "page_and_block_lock", false);
+    (cfg.geometry.blocks_per_plane, cfg.geometry.wordlines_per_block) = (40, 16);
+    cfg.drive.over_provisioning_percent = 30.0;
+    cfg.sanitize.set("max_exposed_ms", &Value::Float(most_ms)).unwrap();
+    let mut drive = Drive::new(&cfg).unwrap();
+    let (units, mut rng) = (drive.logical_units(), Rng::named(4, "load"));
+    drive.fill(0, units).unwrap();
+    let batch: Vec<u32> = (0..2 * units).map(|_| rng.below(units)).collect();
+    drive.overwrite(&batch).unwrap();
+    drive.reset_stats();
+    for tag in 0..8_000 {
+        let op = if rng.below(4) == 0 { OpCode::Read } else { OpCode::Write };
+        let (lba, sectors) = (Lba(8 * u64::from(rng.below(units))), 8);
+        let mut command = Command { op, lba, sectors, tag, ..command_at(&drive) };
+        if tag == 4_000 {
+            (command.op, command.lba, command.sectors) = (OpCode::Trim, Lba(0), 2 * units);
+        }
+        drive.submit(0, &command, drive.now()).unwrap();
+        while drive.outstanding() >= depth {
+            assert!(drive.advance_to_completion(), "stuck");
+            while drive.pop_completion().is_some() {}
+        }
+        if tag % 1_000 == 0 {
+            drive.check().unwrap();
+        }
+    }
+    let open = drive.reports().sanitize().open.times.ns_max;
+    (drive.stats().ftl.exposed_ns_max.max(open), drive)
+}
+
+/// With a bound no page is exposed for longer, whatever the load, where pages are for much longer without. Writes wait
+/// for that, and a trim of much is done in portions.
+#[test]
+fn no_page_is_exposed_for_longer_than_the_bound() {
+    for superblock in [Superblock::None, Superblock::Planes, Superblock::All] {
+        for depth in [1, 32] {
+            let (free_ns, free) = longest_exposure(superblock, 0.0, depth);
+            let (bound_ns, bound) = longest_exposure(superblock, 100.0, depth);
+            println!("{superblock:?} depth {depth}: {free_ns} and {bound_ns} ns");
+            assert!(bound_ns <= 100_000_000, "{superblock:?} depth {depth}: {bound_ns} ns");
+            assert!(free_ns > 150_000_000, "{superblock:?} depth {depth}: {free_ns} ns without a bound");
+            assert!(bound.stats().ftl.sanitize_held_ns > 0, "nobody has waited");
+            assert_eq!(free.stats().ftl.sanitize_held_ns, 0);
+            assert_eq!(bound.health().read_only, None);
+        }
+    }
+}
+
 /// The same of drives that make replicas of what is read often, adopt them and give them up.
 #[test]
 fn what_is_told_of_replicas_is_what_a_clock_for_each_page_says() {

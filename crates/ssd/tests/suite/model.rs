@@ -6,6 +6,7 @@
 //! with `WORDLINE_SOAK=1`), and `WORDLINE_MODEL_FROM=n` with which seed they begin: a long search goes on where the
 //! last one ended.
 
+mod bounded;
 mod chips;
 mod ends;
 mod oracle;
@@ -20,6 +21,7 @@ mod thief;
 mod traffic;
 mod units;
 
+use self::bounded::{random_bounded, run_within};
 use self::chips::Chips;
 use self::oracle::{Oracle, Verdict};
 use self::reprogram::random_reprograms;
@@ -64,6 +66,8 @@ const REPLICA_COMMANDS: u64 = 40_000;
 const LOCKED_REPLICA_COMMANDS: u64 = 24_000;
 /// Commands of all runs with locks.
 const LOCKED_COMMANDS: u64 = 80_000;
+/// Commands of all runs with a bound of exposure.
+const BOUNDED_COMMANDS: u64 = 80_000;
 /// The same of drives at their ends, whose runs are shorter.
 const ENDS_COMMANDS: u64 = 60_000;
 /// Seeds of longer searches that found something: they are always run. In the last a read was stopped for another, and
@@ -302,6 +306,21 @@ fn a_thief_finds_nothing_that_was_said_to_be_gone() {
         );
         assert!(tally.relocks > soaked(667), "{tally:?}");
         assert!(tally.lock_copies > soaked(667) && tally.looked > soaked(6_667), "{tally:?}");
+    }
+}
+
+/// No page is exposed for longer than the drive's bound; and what was said to be gone is, too.
+#[test]
+fn a_page_is_exposed_no_longer_than_the_bound() {
+    let draw = |seed| Run::watched(seed, "model/bounded", random_bounded);
+    let tally = check_lives(BOUNDED_COMMANDS, &[], draw, |run| run_within(run, COMMANDS_PER_RUN));
+    println!(
+        "{} locks of pages and {} of blocks, {} units moved for them; the longest took {} % of the bound",
+        tally.page_locks, tally.block_locks, tally.lock_copies, tally.exposed_percent
+    );
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(tally.worn_out == 0 && tally.lock_copies > soaked(667), "{tally:?}");
+        assert!(tally.exposed_percent > 40, "the bound is never near: {tally:?}");
     }
 }
 

@@ -9,7 +9,7 @@ use ssd::sections::MappingUnit;
 use ssd::snapshot::{HEADER_BYTES, SnapshotError, checksum};
 use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use support::{Load, reclaiming, relocking, small, soaked, variable, with_every_policy};
+use support::{Load, bounded, reclaiming, relocking, small, soaked, variable, with_every_policy};
 
 /// Drives without cells, each with something that others have not.
 fn plain() -> Vec<DriveConfig> {
@@ -25,7 +25,10 @@ fn plain() -> Vec<DriveConfig> {
     wide.mapping.unit = MappingUnit::ThirtyTwoKib;
     let mut one_shot = small();
     (one_shot.cell.one_shot, one_shot.drive.over_provisioning_percent) = (true, 60.0);
-    [small(), cache, faulty, slow, wide, one_shot, relocking()].into_iter().chain(policies).collect()
+    [small(), cache, faulty, slow, wide, one_shot, relocking(), bounded()]
+        .into_iter()
+        .chain(policies)
+        .collect()
 }
 
 /// Drives that move data because of reads, one for each policy and way to count.

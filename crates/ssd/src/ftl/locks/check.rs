@@ -1,12 +1,13 @@
 //! The lock manager's tables against all others.
 
 use super::Locks;
-use super::exposed::{EXPOSED, ISSUED, ODD, is_leaving};
+use super::exposed::{EXPOSED, ISSUED, ODD, is_leaving, is_owed};
 use super::exposure::IN_PROGRAM;
 use crate::flash::Flash;
-use crate::flash::op::OpKind;
+use crate::flash::op::{Op, OpKind};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
+use crate::ftl::work::Work;
 use crate::restore::{Verdict, ensure};
 use crate::units::{BlockId, Ppn, Pun, SimTime};
 
@@ -28,11 +29,17 @@ impl Locks {
         self.renewals.restored(&fresh.renewals, blocks_per_lane, now)?;
         self.copying.restored(&fresh.copying);
         self.writes.restored(&fresh.writes, logical)?;
+        self.bound.restored(fresh.bound, now)?;
         Ok(())
     }
 
     /// Checks what is exposed against what lives and what is on its way (slow).
-    pub(in crate::ftl) fn check_locks(&self, tables: &Tables, flash: &Flash) -> Result<(), String> {
+    pub(in crate::ftl) fn check_locks(
+        &self,
+        tables: &Tables,
+        flash: &Flash,
+        work: &Work,
+    ) -> Result<(), String> {
         if !self.on {
             return Ok(());
         }
@@ -79,7 +86,31 @@ impl Locks {
         if leaving != self.exposed.leaving {
             return Err(format!("{leaving} pages are being left, the count says {}", self.exposed.leaving));
         }
+        self.check_bound(tables, flash, work)?;
         self.check_locks_under_way(tables, flash, issued)
+    }
+
+    /// Checks what is owed to the bound of exposure.
+    fn check_bound(&self, tables: &Tables, flash: &Flash, work: &Work) -> Result<(), String> {
+        let is_of_host = |op: &Op| op.kind == OpKind::Program && op.cause.is_for_host();
+        let programs = flash.pool.iter().filter(|(_, op)| is_of_host(op));
+        let mut slots: Vec<_> =
+            programs.flat_map(|(id, _)| flash.pool.units(id)).map(|unit| unit.source as usize).collect();
+        slots.sort_unstable();
+        let units = tables.layout.units_per_page;
+        self.bound.check(
+            &tables.layout,
+            work.lanes.iter().map(|lane| lane.owed),
+            (
+                |page| is_owed(self.exposed.state(page)),
+                |page: Ppn| tables.map.live_of(page.0 * units, units) != 0,
+            ),
+            flash
+                .pool
+                .iter()
+                .map(|(_, op)| (tables.layout.lane_of(tables.layout.block_of_page(op.ppn).0), op)),
+            |slot| slots.binary_search(&slot).is_ok(),
+        )
     }
 
     /// Of secured data nothing that is dead lies in a page that is not exposed.

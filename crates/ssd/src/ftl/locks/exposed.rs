@@ -57,6 +57,11 @@ pub(super) fn is_leaving(manner: &Manner, state: u8) -> bool {
     state & LEAVING != 0 && (state & EXPOSED != 0 || manner.scrubs())
 }
 
+/// Whether a page of this state owes its lock to the bound of exposure: failed locks are outside of that.
+pub(super) fn is_owed(state: u8) -> bool {
+    state & (EXPOSED | FAILED | UNLOCKABLE) == EXPOSED
+}
+
 /// Whether a page of this state is to be locked again.
 pub(super) fn is_due(state: u8) -> bool {
     state & (LOCKED | DUE | EXPOSED | ISSUED | UNLOCKABLE) == LOCKED | DUE

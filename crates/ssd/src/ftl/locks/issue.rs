@@ -61,7 +61,8 @@ impl Locks {
             let one_by_one = !self.manner.scrubs();
             let at = self.lists.next(&self.exposed, &tables.layout, block, one_by_one)?;
             let page = Ppn(block.0 * tables.layout.pages_per_block + at);
-            match self.look_at_page(tables, flash, block, page) {
+            let is_left = !self.bound.is_on() || Self::is_left_to_job(tables, work, block, page);
+            match self.look_at_page(tables, flash, (block, is_left), page) {
                 Look::Nothing => {}
                 Look::Waits => self.lists.defer(block, self.clocks.now),
                 Look::Occupied(page) => return Some(Step::MoveOut(page)),
@@ -72,6 +73,15 @@ impl Locks {
                 }
             }
         }
+    }
+
+    /// Whether what lives in a page of a block that is being emptied is left to that, where exposure has a bound: only
+    /// if it has been read, for nothing waits for its turn in a job.
+    #[cold]
+    fn is_left_to_job(tables: &Tables, work: &Work, block: BlockId, page: Ppn) -> bool {
+        let walk = work.lanes[tables.layout.lane_of(block).index()].walk_of(block);
+        let unit = page.0 * tables.layout.units_per_page;
+        walk.is_none_or(|walk| walk.pages.is_some() || unit < walk.cursor)
     }
 
     /// The next lock of a lane that is set again, one at a time on each plane.
@@ -93,7 +103,14 @@ impl Locks {
     }
 
     /// What is to be done about a page of a block.
-    fn look_at_page(&self, tables: &Tables, flash: &Flash, block: BlockId, page: Ppn) -> Look {
+    /// `is_left`: if the block is being emptied, what lives there is left to that.
+    fn look_at_page(
+        &self,
+        tables: &Tables,
+        flash: &Flash,
+        (block, is_left): (BlockId, bool),
+        page: Ppn,
+    ) -> Look {
         if self.manner.scrubs() {
             return self.look_at_wordline(tables, flash, block, page);
         }
@@ -122,7 +139,11 @@ impl Locks {
         }
         let (first, units) = (page.0 * tables.layout.units_per_page, tables.layout.units_per_page);
         if tables.map.live_of(first, units) != 0 {
-            return if leaves || found & LEAVING != 0 { Look::Nothing } else { Look::Occupied(page) };
+            return if leaves && is_left || found & LEAVING != 0 {
+                Look::Nothing
+            } else {
+                Look::Occupied(page)
+            };
         }
         if self.manner.finishes()
             && let Some(waits) = self.unfinished(tables, flash, block, page)
@@ -212,7 +233,7 @@ impl Locks {
         let pages = (from..self.lists.blocks[block.index()].end).step_by(tables.layout.span as usize);
         let mut count = 0;
         for page in pages.map(|page| Ppn(first + page)) {
-            if self.look_at_page(tables, flash, block, page) == Look::Dead {
+            if self.look_at_page(tables, flash, (block, true), page) == Look::Dead {
                 self.give_up_replicas(tables, work, page);
                 count += 1;
             }
@@ -236,6 +257,7 @@ impl Locks {
         let op = match self.answer(tables, block, dead) {
             Answer::Erase => {
                 self.exposed.give_up_page(page);
+                self.bound.end(work, tables.layout.lane_of(block), page);
                 self.lists.give_up_block(tables, work, block);
                 return None;
             }
@@ -339,7 +361,7 @@ impl Locks {
         outcome: Outcome,
     ) {
         if outcome == Outcome::Pass {
-            self.forget_page(&tables.layout, &mut work.counts, (page, false));
+            self.forget_page(&tables.layout, work, (page, false));
             return self.renewals.note_locked(&mut self.exposed, (block, page), self.clocks.now);
         }
         // One more try, then the block is emptied and erased. One that is out of use keeps what it holds.
@@ -348,6 +370,7 @@ impl Locks {
             let (exposed, lists) = (&mut self.exposed, &mut self.lists);
             return self.renewals.note_failed(exposed, lists, tables, work, (block, page), !is_bad);
         }
+        self.bound.end(work, tables.layout.lane_of(block), page);
         let state = &mut self.exposed.pages[page.index()];
         let (is_unlockable, was_unlockable) = (*state & FAILED != 0, *state & UNLOCKABLE != 0);
         *state = *state & !ISSUED | FAILED | if is_unlockable { UNLOCKABLE } else { 0 };

@@ -7,6 +7,7 @@ use super::manner::Manner;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
+use crate::ftl::work::bound::Bound;
 use crate::ftl::work::looks::Looks;
 use crate::restore::{Verdict, alike, ensure, keep_line};
 use crate::units::{BlockId, LaneId, SimTime};
@@ -61,7 +62,12 @@ pub(crate) struct Lists {
 
 impl Lists {
     /// Empty ones of so many blocks and lanes.
-    pub(super) fn new(manner: &Manner, layout: &Layout, blocks: usize, lanes: usize) -> Self {
+    pub(super) fn new(
+        manner: &Manner,
+        bound: &Bound,
+        layout: &Layout,
+        (blocks, lanes): (usize, usize),
+    ) -> Self {
         let line = || VecDeque::with_capacity(layout.blocks_per_lane as usize);
         let lane = |_| LaneLocks {
             ready: line(),
@@ -74,8 +80,9 @@ impl Lists {
             blocks: vec![Listed::default(); blocks],
             lanes: (0..lanes).map(lane).collect(),
             deferred: VecDeque::with_capacity(blocks),
-            batch_ns: manner.rules.batch_ns,
-            is_alone: manner.is_alone(),
+            batch_ns: bound.batch_ns(manner.rules.batch_ns),
+            // Where exposure has a bound, what waits for locks to be done goes on then.
+            is_alone: manner.is_alone() && !bound.is_on(),
             #[cfg(test)]
             looks: 0,
         }

@@ -34,13 +34,13 @@ mod together;
 
 use self::renewals::Renewals;
 use crate::flash::op::{Op, UnitRef};
-use crate::ftl::FtlCounts;
 use crate::ftl::sanitize;
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
+use crate::ftl::work::bound::{Bound, Terms};
 use crate::ftl::write::waits::Waits;
 use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
@@ -74,12 +74,20 @@ pub(crate) struct Locks {
     pub copying: Copying,
     /// Locks that are set again when they are old.
     pub renewals: Renewals,
+    /// What is owed to the bound of exposure.
+    pub bound: Bound,
 }
 
 impl Locks {
     /// Nothing is exposed on a drive of a checked configuration.
-    pub fn new(cfg: &Sections, policy: &sanitize::Config, layout: &Layout, copies: usize) -> Self {
+    pub fn new(
+        cfg: &Sections,
+        policy: &sanitize::Config,
+        layout: &Layout,
+        (copies, slots): (usize, u32),
+    ) -> Self {
         let (manner, on) = Manner::new(cfg, policy, layout);
+        let bound = Bound::new(Terms::new(cfg, manner.rules.max_exposed_ns), layout, slots);
         let of = |count: u32| if on { count as usize } else { 0 };
         let late = |count: u32| if cfg.cleaning.lazy_erase { of(count) } else { 0 };
         let pages = layout.blocks() * layout.pages_per_block;
@@ -89,10 +97,11 @@ impl Locks {
             generations: Generations::default(),
             clocks: Clocks::new(of(pages)),
             late: Late::new(late(layout.blocks()), late(pages)),
-            lists: Lists::new(&manner, layout, of(layout.blocks()), of(layout.lanes)),
+            lists: Lists::new(&manner, &bound, layout, (of(layout.blocks()), of(layout.lanes))),
             writes: Writes::with_capacity(of(cfg.queues.count * cfg.queues.depth)),
             copying: Copying::with_capacity(if on { copies * layout.units_per_page as usize } else { 0 }),
             renewals: Renewals::new(manner.rules.relock_ns, layout),
+            bound,
             manner,
         }
     }
@@ -119,7 +128,11 @@ impl Locks {
 
     /// Bytes of memory of the controller.
     pub fn bytes(&self) -> usize {
-        self.exposed.bytes() + self.lists.bytes() + self.late.bytes() + self.renewals.bytes()
+        self.exposed.bytes()
+            + self.lists.bytes()
+            + self.late.bytes()
+            + self.renewals.bytes()
+            + self.bound.bytes()
     }
 
     /// Bytes of the clocks.
@@ -151,12 +164,13 @@ impl Locks {
     }
 
     /// A page is not exposed any more: it is erased, or else locked.
-    fn forget_page(&mut self, layout: &Layout, counts: &mut FtlCounts, (page, is_erased): (Ppn, bool)) {
+    fn forget_page(&mut self, layout: &Layout, work: &mut Work, (page, is_erased): (Ppn, bool)) {
         let state = self.exposed.take(&self.manner, page);
         if state & EXPOSED != 0 {
             let block = layout.block_of_page(page).0;
+            self.bound.end(work, layout.lane_of(block), page);
             self.generations.end(state);
-            self.clocks.end(counts, page, self.cause_of(block, state), is_erased);
+            self.clocks.end(&mut work.counts, page, self.cause_of(block, state), is_erased);
             if !self.exposed.end(block) {
                 self.lists.end_occupied(block);
             }
@@ -250,6 +264,7 @@ impl Locks {
             self.clocks.begin_again(page, since);
         }
         let state = self.exposed.state(page);
+        self.settle_page(tables, work, page);
         if state & (ISSUED | UNLOCKABLE) != 0 {
             return;
         }
@@ -260,6 +275,17 @@ impl Locks {
         let waits = by == Death::Written && self.lists.blocks[block.index()].deferred;
         let pages = if waits { 0..tables.layout.pages_per_block } else { at..at + 1 };
         self.lists.list(tables, work, block, pages);
+    }
+
+    /// What a page owes for its lock is known anew: something has died there, or come to live there.
+    #[inline]
+    pub(in crate::ftl) fn settle_page(&mut self, tables: &Tables, work: &mut Work, page: Ppn) {
+        if self.bound.is_on() && exposed::is_owed(self.exposed.state(page)) {
+            let units = tables.layout.units_per_page;
+            let lives = tables.map.live_of(page.0 * units, units) != 0;
+            let lane = tables.layout.lane_of(tables.layout.block_of_page(page).0);
+            self.bound.update(work, lane, (page, lives), self.clocks.now);
+        }
     }
 
     /// What waited in a block is to be looked at now: its job is over, and it stays.
@@ -291,7 +317,7 @@ impl Locks {
         let (first, pages) = (block.0 * tables.layout.pages_per_block, tables.layout.pages_per_block);
         for page in (first..first + pages).map(Ppn) {
             if self.exposed.state(page) & EXPOSED != 0 && tables.layout.locate(page).block == physical {
-                self.forget_page(&tables.layout, &mut work.counts, (page, true));
+                self.forget_page(&tables.layout, work, (page, true));
             }
         }
     }
@@ -302,7 +328,7 @@ impl Locks {
         let (first, pages) = (block.0 * tables.layout.pages_per_block, tables.layout.pages_per_block);
         for page in first..first + pages {
             if self.exposed.pages[page as usize] != 0 {
-                self.forget_page(&tables.layout, &mut work.counts, (Ppn(page), true));
+                self.forget_page(&tables.layout, work, (Ppn(page), true));
             }
         }
         self.lists.forget(block);
@@ -312,11 +338,12 @@ impl Locks {
     }
 
     /// A block is erased before it is programmed again: what is exposed in it ends with that.
-    pub(in crate::ftl) fn leave_to_erase(&mut self, tables: &Tables, block: BlockId) {
+    pub(in crate::ftl) fn leave_to_erase(&mut self, tables: &Tables, work: &mut Work, block: BlockId) {
         let first = block.0 * tables.layout.pages_per_block;
         for page in (first..first + tables.layout.pages_per_block).map(Ppn) {
             let state = self.exposed.take(&self.manner, page);
             if state & EXPOSED != 0 {
+                self.bound.end(work, tables.layout.lane_of(block), page);
                 let why = (self.clocks.since(page), self.cause_of(block, state));
                 self.late.leave((block, page), state, why);
             }

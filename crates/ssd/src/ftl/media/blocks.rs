@@ -333,7 +333,7 @@ impl Media {
         self.tables.replicas.reset(&self.tables.layout, block);
         self.techniques.wiped(block);
         if self.locks.are_on() {
-            self.locks.leave_to_erase(&self.tables, block);
+            self.locks.leave_to_erase(&self.tables, &mut self.work, block);
         }
         self.tables.blocks.late_erase_issued(block, self.tables.layout.span);
     }

@@ -19,7 +19,18 @@ impl Media {
     pub(in crate::ftl) fn issue(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
         let id = flash.pool.add(op, units);
         self.outbox.push(id);
+        if self.locks.bound.is_on() {
+            let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
+            self.locks.bound.begin_op(lane, &op);
+        }
         id
+    }
+
+    /// An operation is over that is no read for the host.
+    #[cold]
+    pub(crate) fn end_op(&mut self, op: &Op) {
+        let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
+        self.locks.bound.end_op(lane, op);
     }
 
     /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the

@@ -5,6 +5,7 @@
 //! only when every unit read from it is programmed and mapped at its new place. A lane has at most two jobs at a time:
 //! one of routine, and one because of reads, which goes first (see `reclaim`).
 
+use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::reclaim::margins;
@@ -50,12 +51,15 @@ impl Moves {
             }
         }
         self.media.space.ring.tell_whether_it_holds(&mut self.media.work, &self.page_classes, lane);
-        self.program_all_gathered(flash, lane, false);
+        self.program_all_gathered(flash, lane, self.is_pressed(lane));
     }
 
     /// Begins the next job of a lane. This is the order of work: the first with something to do and room for it begins.
     /// Moves because of reads go before all of these.
     fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
+        if self.yields_to_locks(flash, lane, true) {
+            return false;
+        }
         self.start_retirement(lane)
             || self.media.space.ring.is_used() && self.start_destage(flash, lane)
             || self.media.locks.lists.has_unlockable(lane) && self.start_unlockable(lane)
@@ -112,11 +116,17 @@ impl Moves {
     /// Begins to clean a block, if the lane is to be cleaned or somebody lacks room there.
     #[inline(always)]
     fn start_cleaning(&mut self, flash: &Flash, lane: LaneId) -> bool {
-        let Media { work, tables, locks, .. } = &self.media;
+        let Media { work, tables, locks, space, .. } = &self.media;
+        let is_at_rest = work.pace == Pace::Saturated && !space.allocator.is_at_reserve(work, lane);
         let work = &work.lanes[lane.index()];
+        if space.allocator.is_bounded() && is_at_rest && !work.short {
+            // A block that is begun is emptied; another is only if somebody lacks it.
+            return false;
+        }
         let retires = work.retire.front().is_some_and(|&block| tables.blocks.programming(block) == 0);
         let leaves = || work.leaving_cache.iter().any(|&block| tables.blocks.may_leave_cache(block));
-        let lacks_room = work.candidates.lacks_room || retires || locks.lists.is_occupied(lane) || leaves();
+        let occupied = || locks.lists.is_occupied(lane);
+        let lacks_room = work.candidates.lacks_room || retires || work.short || occupied() || leaves();
         if !(work.wanted || lacks_room)
             || self.media.work.lanes[lane.index()].coming_free() >= self.media.work.coming_at_most
         {
@@ -245,7 +255,8 @@ impl Moves {
         let mut may_be_busy = true;
         self.media.reclaim.look_anew(&mut self.media.work, lane, which);
         loop {
-            let waits = may_be_busy && self.media.work.must_wait(&self.media.tables, lane, which)
+            let waits = self.yields_to_locks(flash, lane, false)
+                || may_be_busy && self.media.work.must_wait(&self.media.tables, lane, which)
                 || self.media.space.allocator.rests(&self.media.tables, &self.media.work, lane, which);
             let Media { work, tables, .. } = &mut self.media;
             let Some(job) = &mut work.lanes[lane.index()].jobs[which] else { return false };

@@ -270,6 +270,7 @@ impl Moves {
         for (place, &unit) in (0..).zip(units) {
             self.place_moved(flash, lane, op, place, unit);
         }
+        self.media.locks.settle_page(&self.media.tables, &mut self.media.work, op.ppn);
     }
 
     /// A moved unit is mapped at its new place, if it is still the newest; if its program failed it waits for another.

@@ -16,6 +16,7 @@ use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::RECLAIM;
 use crate::ftl::work::migration::Migration;
 use crate::ftl::work::walk::{Pages, Walk};
+use crate::ftl::write::placement::Space;
 use crate::ftl::write::waits::Lack;
 use crate::ftl::{Media, Moves};
 use crate::units::{BlockId, LaneId, NONE, Ppn, Pun};
@@ -381,7 +382,7 @@ impl Moves {
         if core::mem::take(&mut self.media.work.lane_mut(lane).more) {
             self.program_all_gathered(flash, lane, false);
         }
-        if self.media.locks.renewals.are_on() {
+        if self.media.locks.renewals.are_on() && !self.yields_to_locks(flash, lane, false) {
             loop {
                 let Media { locks, tables, work, .. } = &mut self.media;
                 let Some(op) = locks.next_renewal(tables, work, lane) else { break };
@@ -438,12 +439,19 @@ impl Moves {
             count += 1;
         }
         let is_busy = work.is_busy(&tables.layout, lane, MOVES_FOR_LOCKS);
-        if is_busy || !space.has_room_beside(tables, work, lane, count as u32) {
+        // Where exposure has a bound, what it takes was claimed before anything died.
+        let has_room = |space: &mut Space| match space.allocator.is_bounded() {
+            true => space.allocator.has_room(tables, work, lane, 0, Cause::Sanitize),
+            false => space.has_room_beside(tables, work, lane, count as u32),
+        };
+        if is_busy || !has_room(space) {
             return locks.lists.wait_for_room(lane, block, !is_busy);
         }
         locks.exposed.leave(&locks.manner, page);
         work.counts.sanitize_copies += count as u64;
-        tables.blocks.set_cause(block, Cause::Sanitize);
+        if !tables.blocks.leaves(block) {
+            tables.blocks.set_cause(block, Cause::Sanitize);
+        }
         let mut op = space.op_of_move(tables, work, flash, (OpKind::Read, Cause::Sanitize), page, lane);
         reclaim.note_read(tables, work, flash, &op);
         tables.blocks.leave(block, count as u32);

@@ -59,6 +59,10 @@ macro_rules! locking_params {
             /// (assumed, our own addition: flags lose charge over the years). 0: never. An idle drive does nothing.
             // tidy: allow(float): read when a drive is built
             relock_months: f64 = 0.0, unit "months", range 0..=1_200;
+            /// Maximum time that a page with an invalid copy stays readable, failed locks aside. Writes and trims wait
+            /// until the locks of what they invalidate fit in. 0: no maximum.
+            // tidy: allow(float): read when a drive is built
+            max_exposed_ms: f64 = 0.0, unit "ms", range 0..=1_000_000;
         }
     };
 }
@@ -111,6 +115,8 @@ pub struct Rules {
     pub batch_ns: u64,
     /// Locks so old are set again; ns. 0: none.
     pub relock_ns: u64,
+    /// No page is exposed for longer; ns. 0: that is left open.
+    pub max_exposed_ns: u64,
 }
 
 /// Hours of a month, a twelfth of 365 days.
@@ -126,6 +132,7 @@ impl Rules {
             every_write: acknowledge == Acknowledge::EveryWrite,
             batch_ns: SimDuration::from_ms(batch_ms).0,
             relock_ns: 0,
+            max_exposed_ns: 0,
         }
     }
 
@@ -133,6 +140,12 @@ impl Rules {
     // tidy: allow(float): called when a drive is built
     fn renewing(self, months: f64) -> Self {
         Rules { relock_ns: SimDuration::from_ms(months * HOURS_PER_MONTH * 3_600_000.0).0, ..self }
+    }
+
+    /// The same where no page is exposed for more milliseconds than that.
+    // tidy: allow(float): called when a drive is built
+    fn within(self, max_ms: f64) -> Self {
+        Rules { max_exposed_ns: SimDuration::from_ms(max_ms).0, ..self }
     }
 }
 

@@ -12,8 +12,8 @@ pub const SUMMARY: &str =
 /// Where it comes from.
 pub const SOURCE: &str = "RealWear section 5.3 (SecureSSD: pLock and bLock)";
 /// What it costs.
-pub const MEMORY: &str = "1 byte per page, 1 bit per mapping unit, 16 bytes per block (24 if locks are set again); \
-                          on chips 1 bit per page, 4 bytes per block (twice as much then)";
+pub const MEMORY: &str = "1 byte per page (25 with max_exposed_ms), 1 bit per mapping unit, 16 bytes per block (24 if \
+                          locks are set again); on chips 1 bit per page, 4 bytes per block (twice as much then)";
 
 locking_params!("Parameters of `page_and_block_lock`.");
 
@@ -26,7 +26,9 @@ impl Member for Policy {
     }
 
     fn rules(&self) -> Rules {
-        Rules::of(self.default_class, self.acknowledge, self.batch_ms).renewing(self.relock_months)
+        Rules::of(self.default_class, self.acknowledge, self.batch_ms)
+            .renewing(self.relock_months)
+            .within(self.max_exposed_ms)
     }
 
     fn locks_blocks(&self) -> bool {

@@ -5,6 +5,7 @@ use super::gathered::Gathered;
 use super::job::Job;
 use super::migration::Migration;
 use super::sorted::Sorted;
+use super::walk::Walk;
 use crate::flash::op::{Cause, UnitRef};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::layout::Layout;
@@ -62,6 +63,12 @@ pub(in crate::ftl) struct LaneWork {
     pub more: bool,
     /// A technique has a job of its own under way, beside these.
     pub has_own: bool,
+    /// Pages that moves for locks are going to take, where exposure has a bound ([`Bound`]).
+    ///
+    /// [`Bound`]: super::bound::Bound
+    pub owed: u32,
+    /// Somebody waits for such pages.
+    pub short: bool,
 }
 
 impl LaneWork {
@@ -90,6 +97,8 @@ impl LaneWork {
             due: false,
             more: false,
             has_own: false,
+            owed: 0,
+            short: false,
         }
     }
 
@@ -179,6 +188,11 @@ impl LaneWork {
             Some(Job::Migrate(migration)) => Some(migration),
             _ => None,
         }
+    }
+
+    /// What a job is reading of a block, if one is.
+    pub fn walk_of(&self, block: BlockId) -> Option<&Walk> {
+        self.jobs.iter().flatten().filter_map(|job| job.walk()).find(|walk| walk.block == block)
     }
 
     /// Whether blocks are or may be at work because of reads.

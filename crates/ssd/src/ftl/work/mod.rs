@@ -1,5 +1,6 @@
 //! What is under way or asked for, and what was done: state, no decision.
 
+pub(crate) mod bound;
 pub(in crate::ftl) mod candidates;
 pub(in crate::ftl) mod gathered;
 pub(in crate::ftl) mod job;
@@ -35,9 +36,9 @@ use sorted::Sorted;
 use std::collections::BTreeSet;
 
 /// Blocks of a lane that may be on their way to being free at once, by routine work, where data is not sorted.
-const COMING_AT_MOST: u32 = 3;
+pub(crate) const COMING_AT_MOST: u32 = 3;
 /// So many more with those that are emptied because of reads.
-pub(in crate::ftl) const COMING_BY_READS: u32 = 2;
+pub(crate) const COMING_BY_READS: u32 = 2;
 
 /// What goes on, and what was done.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -85,13 +86,7 @@ impl Work {
         reclaims: bool,
         (page_classes, caches): (&PageClasses, bool),
     ) -> Self {
-        // Two rows for each die, or two wordlines: one is read while the other is programmed.
-        let two = match cfg.planes_per_row() {
-            1 if layout.deep == 1 => 0,
-            1 => 2 * layout.deep,
-            _ => 2 * layout.abreast * layout.deep,
-        };
-        let in_flight_at_most = cfg.cleaning.copies_in_flight.div_ceil(layout.wide).max(two);
+        let in_flight_at_most = cfg.moves_in_flight();
         let room =
             (2 * in_flight_at_most + layout.pages_per_row + 1) as usize * layout.units_per_page as usize;
         let gathered = || (0..streams.all()).map(|_| Gathered::with_capacity(room)).collect();

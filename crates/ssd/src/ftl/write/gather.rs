@@ -301,6 +301,15 @@ impl Gather {
         (SlotId(queues[usize::from(from)].oldest()), from == class)
     }
 
+    /// Of the units of a stream the one that goes so many after the next, where that is told by the stream alone.
+    pub(in crate::ftl) fn nth(&self, stream: StreamId, nth: usize) -> Option<Lpn> {
+        if self.classes > 1 {
+            return None;
+        }
+        let slot = self.queues[stream.index()].ahead(&self.units, nth);
+        self.units.get(slot as usize).map(|unit| unit.lpn)
+    }
+
     /// The unit that has waited longest for the lane of a turn.
     pub(in crate::ftl) fn oldest_parked(&self, turn: u32) -> Option<&Waiting> {
         self.units.get(self.parked_at[turn as usize].oldest() as usize)

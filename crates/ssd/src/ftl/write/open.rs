@@ -76,6 +76,9 @@ pub struct Allocator {
     most_open: u32,
     /// A block may be claimed.
     claims: bool,
+    /// Exposure has a bound: all free blocks are for moves, and the host opens one only if these can spare it.
+    #[serde(skip)]
+    is_bounded: bool,
     /// By stream: whose turn it is.
     turns: Box<[Turn]>,
     /// Streams for which all lanes have refused.
@@ -97,6 +100,13 @@ impl Turn {
     pub fn after(self, layout: &Layout, page: Ppn) -> Turn {
         let left = if layout.pages_per_row > 1 { layout.left_of_row(page) } else { self.left - 1 };
         Turn { left, ..self }
+    }
+
+    /// That of the next lane in allocation order.
+    #[inline]
+    pub fn next(self, layout: &Layout) -> Turn {
+        let lane = if self.lane + 1 == layout.lanes { 0 } else { self.lane + 1 };
+        Turn { lane, left: layout.pages_per_turn }
     }
 }
 
@@ -143,6 +153,7 @@ impl Allocator {
             least_erased: false,
             most_open: 0,
             claims: false,
+            is_bounded: false,
             turns: vec![Turn { lane: 0, left: layout.pages_per_turn }; usize::from(streams.count)]
                 .into_boxed_slice(),
             refused: 0,
@@ -154,12 +165,23 @@ impl Allocator {
         Allocator { least_erased, ..self }
     }
 
+    /// One whose free blocks are all for moves, if exposure has a bound.
+    pub(in crate::ftl) fn bounded(self, is_bounded: bool) -> Self {
+        Allocator { is_bounded, ..self }
+    }
+
+    /// Whether exposure has a bound.
+    #[inline]
+    pub(in crate::ftl) fn is_bounded(&self) -> bool {
+        self.is_bounded
+    }
+
     /// Takes what follows from the configuration from a fresh one, and checks the rest.
     pub(in crate::ftl) fn restored(&mut self, fresh: Allocator, layout: &Layout, blocks: &Blocks) -> Verdict {
         alike("lanes", &self.lanes, &fresh.lanes)?;
         (self.pages_per_block, self.parity) = (fresh.pages_per_block, fresh.parity);
         (self.reserve, self.streams, self.classes) = (fresh.reserve, fresh.streams, fresh.classes);
-        self.least_erased = fresh.least_erased;
+        (self.least_erased, self.is_bounded) = (fresh.least_erased, fresh.is_bounded);
         self.program_modes.restored(fresh.program_modes)?;
         alike("streams", &self.turns, &fresh.turns)?;
         ensure(self.most_open as usize <= self.streams.all(), "blocks that were open at once")?;
@@ -239,7 +261,8 @@ impl Allocator {
         } else {
             0
         };
-        let reserved = u64::from(lane.len.min(self.reserve + lane.claimed)) * each;
+        let kept = if self.is_bounded { lane.len } else { self.reserve + lane.claimed };
+        let reserved = u64::from(lane.len.min(kept)) * each;
         u64::from(open) + shared + reserved
     }
 
@@ -344,10 +367,7 @@ impl Allocator {
         waits: impl Fn(&Allocator, &Blocks, LaneId) -> bool,
     ) -> Option<Allocated> {
         let first = self.turns[stream.index()];
-        let after = |turn: Turn| Turn {
-            lane: if turn.lane + 1 == layout.lanes { 0 } else { turn.lane + 1 },
-            left: layout.pages_per_turn,
-        };
+        let after = |turn: Turn| turn.next(layout);
         let mut turn = if first.left > 0 { first } else { after(first) };
         for _ in 0..layout.lanes {
             let lane = LaneId(layout.lane_order[turn.lane as usize]);
@@ -377,10 +397,27 @@ impl Allocator {
         None
     }
 
+    /// Whose turn it is for host data of a stream.
+    pub(super) fn turn_of(&self, layout: &Layout, stream: StreamId) -> Turn {
+        let turn = self.turns[stream.index()];
+        if turn.left > 0 { turn } else { turn.next(layout) }
+    }
+
+    /// A page was taken in somebody's turn.
+    pub(super) fn take_turn(&mut self, layout: &Layout, stream: StreamId, turn: Turn, page: Ppn) {
+        self.turns[stream.index()] = turn.after(layout, page);
+    }
+
     /// Whether the host was refused a page of a stream in a lane of which nothing has changed since.
     #[inline]
     pub fn has_refused(&self, lane: LaneId, stream: StreamId) -> bool {
         self.lanes[lane.index()].refused >> stream.0 & 1 == 1
+    }
+
+    /// Whether a stream has a block open in a lane.
+    #[inline]
+    pub(in crate::ftl) fn is_open(&self, lane: LaneId, stream: StreamId) -> bool {
+        self.lanes[lane.index()].open[stream.index()].block.is_some()
     }
 
     /// Something has changed of what the host waits for in a lane: it is asked again.

@@ -72,6 +72,10 @@ impl Allocator {
         work: &Work,
         lane: LaneId,
     ) -> Result<(), String> {
+        if self.is_bounded() {
+            // It is asked anew each time.
+            return Ok(());
+        }
         let waits = |stream| work.paces_host && self.holds_host_back((layout, blocks), work, lane, stream);
         let all = (0..self.streams().count).map(StreamId);
         let mut refused = all.filter(|&stream| self.has_refused(lane, stream));

@@ -121,14 +121,36 @@ impl Allocator {
         units: u32,
         cause: Cause,
     ) -> bool {
+        let waiting = Self::pages_waiting(tables, work, lane);
+        let cold = self.streams().is_cold(cause);
+        u64::from(units.div_ceil(tables.layout.units_per_page) + waiting) <= self.room(lane, cold)
+    }
+
+    /// Pages that what moves in a lane will still take.
+    fn pages_waiting(tables: &Tables, work: &Work, lane: LaneId) -> u32 {
         let moves = &work.lanes[lane.index()];
         let per_page = tables.layout.units_per_page;
         // What the other job of the lane has still to move counts, too.
         let left = |job: &Job| job.left(tables.blocks.live(job.block()));
         let others: u32 = moves.jobs.iter().flatten().map(|job| left(job).div_ceil(per_page)).sum();
-        let waiting = moves.pages_gathered(per_page) + moves.reads + others;
-        let cold = self.streams().is_cold(cause);
-        u64::from(units.div_ceil(per_page) + waiting) <= self.room(lane, cold)
+        moves.pages_gathered(per_page) + moves.reads + others + moves.owed
+    }
+
+    /// Whether moves for locks may take so many more pages of a lane, also if the host opens so many of its blocks: all
+    /// that moves finds a page, and then cleaning can go on out of its reserve, with the blocks that are coming.
+    pub(in crate::ftl) fn has_room_to_owe(
+        &self,
+        tables: &Tables,
+        work: &Work,
+        lane: LaneId,
+        pages: u32,
+        opened: u32,
+    ) -> bool {
+        let block = tables.layout.parity.data();
+        let needed = Self::pages_waiting(tables, work, lane) + pages;
+        let Some(free) = self.free(lane).checked_sub(opened) else { return false };
+        let has = self.left_for_moves(lane) + free * block;
+        needed <= has && needed + work.reserve * block <= has + work.lanes[lane.index()].coming * block
     }
 
     /// Whether routine work of a lane stands still, in the middle of a block: a host that is faster than cleaning takes
@@ -136,6 +158,7 @@ impl Allocator {
     #[inline]
     pub(in crate::ftl) fn rests(&self, tables: &Tables, work: &Work, lane: LaneId, which: usize) -> bool {
         which == ROUTINE
+            && !self.is_bounded()
             && !work.is_retiring(&tables.blocks, lane)
             && (work.pace == Pace::Saturated && (work.emptied || self.free(lane) > work.reserve)
                 || work.catches_up && self.has_caught_up((&tables.layout, &tables.blocks), work, lane))

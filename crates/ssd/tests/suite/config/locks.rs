@@ -87,6 +87,23 @@ const WRONG: &[(&str, &[&str])] = &[
         &["ftl.sanitize.relock_months", "default_class, acknowledge, batch_ms"],
     ),
     ("[ftl.sanitize]\npolicy = \"none\"\nrelock_months = 12", &["ftl.sanitize.relock_months"]),
+    ("[ftl.sanitize]\nmax_exposed_ms = -1", &["ftl.sanitize.max_exposed_ms", "-1", "0 to 1000000 ms"]),
+    (
+        "[ftl.sanitize]\nmax_exposed_ms = 5",
+        &["ftl.sanitize.max_exposed_ms", "nand.timing.t_erase_us", "5 ms", "or at least"],
+    ),
+    (
+        "[ftl.sanitize]\nmax_exposed_ms = 100\n[ftl.cleaning]\nlazy_erase = true",
+        &["ftl.sanitize.max_exposed_ms", "ftl.cleaning.lazy_erase = false"],
+    ),
+    (
+        "[ftl.sanitize]\nmax_exposed_ms = 100\n[flash.preemption]\npolicy = \"immediate\"",
+        &["ftl.sanitize.max_exposed_ms", "flash.preemption.policy = \"none\""],
+    ),
+    (
+        "[ftl.sanitize]\npolicy = \"erase\"\nmax_exposed_ms = 100",
+        &["ftl.sanitize.max_exposed_ms", "default_class, acknowledge, batch_ms"],
+    ),
     ("[nand.lock]\ncells = 0", &["nand.lock.cells", "0", "1", "63"]),
     ("[nand.lock]\npage_voltage = 0", &["nand.lock.page_voltage", "0", "1 to 5"]),
     ("[nand.lock]\nblock_voltage = 0", &["nand.lock.block_voltage", "0", "1 to 6"]),

@@ -1,5 +1,6 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
+use super::bounded::{bound_exposure, renew};
 use super::parity::{random_parity, without_parity_if_it_must};
 use super::reprogram::can_reprogram;
 use super::techniques;
@@ -459,13 +460,8 @@ fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
         cfg.timing.t_block_lock_us = pick(rng, &[200.0, 300.0, 400.0]);
     }
     if policy.contains("lock") {
-        // Draws of its own. Months so short that a run lasts many, and long enough for all pages of a die.
-        let rng = &mut Rng::named(cfg.drive.seed, "model/relocks");
-        let g = &cfg.geometry;
-        let pages = g.planes_per_die * g.blocks_per_plane * g.pages_per_block();
-        let round_months = f64::from(pages) * 400e-6 / (730.0 * 3_600.0);
-        let months = round_months * pick(rng, &[0.0, 0.0, 2.1, 5.0]);
-        cfg.sanitize.set("relock_months", &Value::Float(months)).unwrap();
+        renew(cfg);
+        bound_exposure(cfg);
     }
     true
 }

@@ -35,6 +35,8 @@ pub struct Tally {
     /// Pages reprogrammed, and units lost on drives whose cells make no errors of their own.
     pub reprograms: u64,
     pub spoiled: u64,
+    /// The longest that a page was exposed, in percent of the bound.
+    pub exposed_percent: u64,
     /// Versions that a thief has looked for in vain.
     pub looked: u64,
     /// Pages read with voltages by age, none of them against what those promise ([`ssd::Stats::check`]).
@@ -71,6 +73,7 @@ impl Tally {
         self.lock_copies += other.lock_copies;
         self.reprograms += other.reprograms;
         self.spoiled += other.spoiled;
+        self.exposed_percent = self.exposed_percent.max(other.exposed_percent);
         self.looked += other.looked;
         self.read_by_age += other.read_by_age;
     }

@@ -536,6 +536,13 @@ impl Run {
         self.oracle.power_cut().map_err(|what| format!("power cut: {what}"))
     }
 
+    /// For how long a page was exposed at most, or is, and may be; ns.
+    pub fn longest_exposure(&self) -> (u64, u64) {
+        let open = self.drive.reports().sanitize().open.times.ns_max;
+        let most = sanitize::Policy::build(&self.cfg.sanitize).rules().max_exposed_ns;
+        (self.drive.stats().ftl.exposed_ns_max.max(open), most)
+    }
+
     /// What was done.
     pub fn tally(&self) -> Tally {
         let health = self.drive.health();
@@ -564,6 +571,10 @@ impl Run {
             spoiled: if self.drive.chips().ages() { 0 } else { self.oracle.units_lost },
             relocks: self.drive.stats().ftl.sanitize_relocks,
             lock_copies: self.drive.stats().ftl.sanitize_copies,
+            exposed_percent: {
+                let (longest_ns, most_ns) = self.longest_exposure();
+                (100 * longest_ns).checked_div(most_ns).unwrap_or(0)
+            },
             looked: self.thief.as_ref().map_or(0, |thief| thief.looked),
             read_by_age: match self.cfg.read_voltage.name() {
                 "table_by_age" => self.drive.stats().flash.retries.iter().sum(),

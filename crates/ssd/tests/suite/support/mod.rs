@@ -42,6 +42,15 @@ pub fn relocking() -> DriveConfig {
     cfg
 }
 
+/// A drive that locks what dies, and leaves no page exposed for longer than a while.
+pub fn bounded() -> DriveConfig {
+    let mut cfg = with_policy("sanitize", "page_lock");
+    cfg.mapping.unit = ssd::sections::MappingUnit::FourKib;
+    cfg.drive.over_provisioning_percent = 60.0;
+    cfg.section_mut("ftl.sanitize").unwrap().set("max_exposed_ms", &Value::Float(60.0)).unwrap();
+    cfg
+}
+
 /// The same drive with every policy of every family.
 pub fn with_every_policy() -> impl Iterator<Item = (String, DriveConfig)> {
     every::policies().map(|(family, member)| {
