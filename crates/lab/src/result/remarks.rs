@@ -167,7 +167,7 @@ fn held_by_locks(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
         return None;
     }
     let text = format!(
-        "writes waited for locks, or for the room these need, in {} % of the time \
+        "writes waited for locks, or for the room these need, in {} of the time \
          (ftl.sanitize.max_exposed_ms); the longest that a page with deleted data was readable: {}",
         percent(work.held_ns as f64 / all_ns as f64),
         duration(work.exposed.ns_max as f64),

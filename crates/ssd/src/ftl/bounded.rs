@@ -74,6 +74,17 @@ impl Media {
         bound.slack(&self.work, group, flash.now) >= ns as i64
     }
 
+    /// The host's next program waits, as it would not without the bound, if a lane has a page for it.
+    #[cold]
+    pub(in crate::ftl) fn hold(&mut self, flash: &Flash, stream: StreamId) {
+        let mut lanes = (0..self.tables.layout.lanes).map(LaneId);
+        if lanes.any(|lane| self.space.allocator.has_host_page(lane, stream)) {
+            self.locks.bound.hold(flash.now);
+        } else {
+            self.locks.bound.let_go(&mut self.work, flash.now);
+        }
+    }
+
     /// The host has been refused a page in all lanes for want of room: they are cleaned, low or not.
     pub(in crate::ftl) fn lack_room_to_owe(&mut self) {
         for lane in (0..self.tables.layout.lanes).map(LaneId) {

@@ -147,7 +147,7 @@ impl Ftl {
     pub fn program_page(&mut self, flash: &mut Flash) -> Paged {
         let Some(stream) = self.gather.next_stream() else { return Paged::NoRoom };
         if self.moves.media.locks.bound.is_on() && !self.may_program(flash, stream) {
-            self.moves.media.locks.bound.hold(flash.now);
+            self.moves.media.hold(flash, stream);
             self.moves.media.waits.lack(Lack::Page);
             return Paged::NoRoom;
         }
@@ -165,7 +165,7 @@ impl Ftl {
         let holds = Holds { paced, bound: media.locks.bound.at(flash) };
         let Some(found) = media.space.host_page(&mut media.tables, &media.work, lpn, stream, holds) else {
             if media.locks.bound.is_on() {
-                media.locks.bound.hold(flash.now);
+                media.hold(flash, stream);
                 media.lack_room_to_owe();
             }
             media.waits.lack(Lack::Page);
