@@ -161,3 +161,22 @@ fn a_snapshot_keeps_copies() {
     assert_eq!(carried(&restored), carried(&drive));
     assert_eq!(restored.stats(), drive.stats());
 }
+
+/// Pages of four units are copied if all of them are valid, and read into the controller if not. Nothing is lost either
+/// way.
+#[test]
+fn pages_are_copied_whole_or_not_at_all() {
+    for executor in [Executor::Timed, Executor::Functional] {
+        let mut cfg = varied("copyback_always");
+        cfg.mapping.unit = MappingUnit::FourKib;
+        cfg.buffer.select("lru_write").expect("a policy");
+        let drive = moved(&cfg, 0, executor);
+        let stats = drive.stats();
+        let units: u64 = stats.ftl.moved_units.iter().sum();
+        let (copies, refused) = (stats.ftl.copies, stats.ftl.copies_refused_by_valid);
+        // Every other unit is never overwritten: once moved, such units fill pages that stay whole.
+        assert!(copies > 100 && refused > 100, "{executor:?}: {copies} pages copied, {refused} not whole");
+        assert!(4 * copies < units, "{executor:?}: {copies} pages of {units} units");
+        assert_eq!(stats.ftl.lost_units, 0);
+    }
+}

@@ -1,6 +1,6 @@
 //! The cache of one bit a cell (`ftl.slc_cache`): what it holds, what leaves it and when, and what it makes of writes.
 
-use super::support::every::has;
+use super::support::every::{has, select};
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
 use ssd::nand::cell::CellPart;
@@ -306,6 +306,51 @@ fn what_the_host_reads_in_the_cache_is_lost_without_reclaim_alone() {
     };
     assert!(lost("never") > 10, "{} lost", lost("never"));
     assert_eq!(lost("block"), 0);
+}
+
+/// A cycle of one bit a cell wears a tenth of another (`nand.slc.wear`), for the marker of ages too; cells that age and
+/// others that do not agree on it.
+#[test]
+fn erases_of_the_cache_age_a_block_by_a_tenth() {
+    if !has("ftl.age_marker") {
+        return;
+    }
+    for cells in [ErrorModel::None, ErrorModel::Cells] {
+        let mut cfg = config("fixed", 40, 4);
+        cfg.geometry.bits_per_cell = 3;
+        set(&mut cfg, "blocks_per_lane", Value::Integer(4));
+        select(&mut cfg, "ftl.age_marker", "pe_cycles");
+        cfg.section_mut("ftl.age_marker").unwrap().set("max_cycles", &Value::Integer(4_096)).unwrap();
+        cfg.errors.model = cells;
+        let mut drive = functional(&cfg);
+        // All dies in the cache: nothing is destaged to full blocks.
+        (0..4_000).for_each(|write| send(&mut drive, OpCode::Write, write % 2));
+        let erases = drive.blocks().erase_counts();
+        let most = (0..40).max_by_key(|&block| erases[block as usize]).unwrap();
+        let (erased, age) = (erases[most as usize], drive.blocks().age_q12(most));
+        assert!(erased > 200, "{erased} erases");
+        assert!(age.abs_diff(erased / 10) <= 1, "{cells:?}: {erased} erases, an age of {age} cycles");
+    }
+}
+
+/// What is old leaves the cache, from a block that is being filled, too.
+#[test]
+fn old_data_leaves_the_cache() {
+    if !has("ftl.refresh") {
+        return;
+    }
+    let mut cfg = config("fixed", 40, 4);
+    cfg.geometry.bits_per_cell = 3;
+    set(&mut cfg, "blocks_per_lane", Value::Integer(4));
+    cfg.errors.model = ErrorModel::Cells;
+    select(&mut cfg, "ftl.refresh", "by_age");
+    let mut drive = functional(&cfg);
+    (0..6).for_each(|unit| send(&mut drive, OpCode::Write, unit));
+    drive.age(&"retain 89 days at 30 C".parse().unwrap()).unwrap();
+    assert_eq!(in_cache(&mut drive, 0..6), [0, 1, 2, 3, 4, 5]);
+    drive.age(&"retain 2 days at 30 C".parse().unwrap()).unwrap();
+    assert_eq!(in_cache(&mut drive, 0..6), [0_u32; 0]);
+    drive.check().unwrap();
 }
 
 fn refused(cfg: &DriveConfig) -> String {
