@@ -12,7 +12,7 @@ use ssd::{Command, Drive, DriveConfig, Executor, Lba, OpCode};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::habits::with_habits;
-use support::{Load, reclaiming, relocking, small, with_every_policy, with_policy};
+use support::{Load, bounded, reclaiming, relocking, small, with_every_policy, with_policy};
 
 thread_local! {
     /// Allocations of this thread: other tests run beside it.
@@ -119,6 +119,13 @@ fn no_allocation_where_locks_are_set_again() {
     let relocks = drive.stats().ftl.sanitize_relocks - before;
     assert!(found == 0 && relocks > 100, "{found} allocations, {relocks} locks set again");
     assert_loop_allocates_nothing(&cfg, Executor::Timed, "relocks");
+}
+
+#[test]
+fn no_allocation_where_exposure_has_a_bound() {
+    for executor in [Executor::Timed, Executor::Functional] {
+        assert_loop_allocates_nothing(&bounded(), executor, "a bound of exposure");
+    }
 }
 
 /// Reads of a few units one after the other.

@@ -167,7 +167,7 @@ fn a_snapshot_keeps_copies() {
 #[test]
 fn pages_are_copied_whole_or_not_at_all() {
     for executor in [Executor::Timed, Executor::Functional] {
-        let mut cfg = varied("copyback_always");
+        let mut cfg = varied("copyback_by_cycles");
         cfg.mapping.unit = MappingUnit::FourKib;
         cfg.buffer.select("lru_write").expect("a policy");
         let drive = moved(&cfg, 0, executor);
