@@ -26,6 +26,7 @@ fn small() -> &'static [Sheet] {
 #[test]
 fn the_small_plan_holds() {
     the_same_seed_gives_the_same_bytes();
+    #[cfg(feature = "parquet")]
     parquet_holds_what_the_csv_holds_and_where_it_is_from();
     the_table_of_reads_has_straws_law_its_modes_and_its_page_types();
     best_references_are_those_found_by_trying_all();

@@ -1,7 +1,9 @@
 //! A plot, and the files that it may come in.
 
+#[cfg(feature = "pdf")]
+use super::pdf;
 use super::picture::Picture;
-use super::{pdf, svg, text};
+use super::{svg, text};
 use crate::base::csv::Csv;
 
 /// Endings of the files that a plot may come in.
