@@ -154,17 +154,19 @@ impl DriveConfig {
     }
 
     /// Blocks of each lane that are kept for what moves for locks, where exposure has a bound: with room for what one
-    /// program kills and for what may come unasked, as far as data does not leave that in its last block.
+    /// program kills and for what may come unasked, and one more, for lanes do not fill evenly; none if data leaves
+    /// several times that room in its last block (assumed).
     fn blocks_for_claims_per_lane(&self) -> u64 {
+        const TIMES: u64 = 4;
         let limit_ns = sanitize::Policy::build(&self.sanitize).rules().max_exposed_ns;
         if limit_ns == 0 {
             return 0;
         }
         let pages = u64::from(Terms::new(self, limit_ns).margin + self.units_per_program());
+        let units = pages * u64::from(self.units_per_program());
         let data = self.logical_units().div_ceil(u64::from(self.lanes()));
         let left = self.data_blocks_per_lane() * self.data_units_per_block() - data;
-        let units = (pages * u64::from(self.units_per_program())).saturating_sub(left);
-        units.div_ceil(self.data_units_per_block())
+        if left >= TIMES * units { 0 } else { 1 + units.div_ceil(self.data_units_per_block()) }
     }
 
     /// Blocks' worth of dead units that cleaning may never gain, beyond what the open blocks make up for. A block is
