@@ -255,6 +255,7 @@ impl Allocator {
             }
         };
         let lacking = u64::from(self.reserve.saturating_sub(lane.len)) * each;
+        let lacking = if self.is_bounded { u64::MAX } else { lacking };
         let shared = if lacking > 0 && !cold && self.streams.any_shared() {
             let all = (0..self.streams.count).map(StreamId).filter(|&at| self.streams.is_shared(at));
             all.map(|at| u64::from(left(&lane.open[at.index()]))).sum::<u64>().min(lacking)
@@ -299,6 +300,12 @@ impl Allocator {
     pub fn left_for_moves(&self, lane: LaneId) -> u32 {
         let own = (0..self.streams.count).map(StreamId).filter(|&at| !self.streams.is_of_host(at));
         own.map(|at| self.left(lane, at)).sum()
+    }
+
+    /// Pages left in the blocks that streams of moves have open in a lane, those that the host fills, too, among them.
+    pub fn left_for_all_moves(&self, lane: LaneId) -> u32 {
+        let shared = (0..self.streams.count).map(StreamId).filter(|&at| self.streams.is_shared(at));
+        self.left_for_moves(lane) + shared.map(|at| self.left(lane, at)).sum::<u32>()
     }
 
     /// Pages left in the fullest of the blocks that the host has open in a lane.

@@ -47,7 +47,10 @@ impl Holds<'_> {
         let Some((bound, now)) = self.bound else { return false };
         let lacks_time = |now| bound.slack(work, bound.group_of(lane), now) < bound.program_ns() as i64;
         let pages = tables.layout.units_per_page + bound.terms.margin;
-        !allocator.is_open(lane, stream) && !allocator.has_room_to_owe(tables, work, lane, pages, 1)
+        let (more, opened) = if allocator.is_open(lane, stream) { (1, 0) } else { (0, 1) };
+        // A page of a block that only the host fills is no loss to moves.
+        let takes = opened > 0 || allocator.streams().is_shared(stream);
+        takes && !allocator.has_room_to_owe(tables, work, lane, pages + more, opened)
             || now.is_some_and(lacks_time)
     }
 }

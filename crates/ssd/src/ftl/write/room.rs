@@ -149,7 +149,7 @@ impl Allocator {
         let block = tables.layout.parity.data();
         let needed = Self::pages_waiting(tables, work, lane) + pages;
         let Some(free) = self.free(lane).checked_sub(opened) else { return false };
-        let has = self.left_for_moves(lane) + free * block;
+        let has = self.left_for_all_moves(lane) + free * block;
         needed <= has && needed + work.reserve * block <= has + work.lanes[lane.index()].coming * block
     }
 
