@@ -353,6 +353,9 @@ impl Die {
     #[cold]
     fn take_older_read_of(&mut self, pool: &mut OpPool, by: OpId) -> OpId {
         let by = *pool.get(by);
+        if !by.kind.ends_data() {
+            return OpId::NONE;
+        }
         let is_of_page = by.kind.row().effect == Outcomes::HidesPage;
         for line in 0..OTHERS {
             let (mut before, mut id) = (OpId::NONE, self.lines[line].head);
@@ -459,12 +462,6 @@ impl Die {
     /// Takes the operation to do next, where something waits.
     fn choose(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
         let (read, other) = (self.first_read(), self.first_other(pool));
-        if self.pressed && read.is_some() && other.is_some() && pool.get(other).kind.ends_data() {
-            let older = self.take_older_read_of(pool, other);
-            if older.is_some() {
-                return older;
-            }
-        }
         if !read.is_some() {
             return if other.is_some() { self.pop_other(pool) } else { OpId::NONE };
         }
@@ -473,6 +470,12 @@ impl Die {
             return self.pop_read(pool);
         }
         if !self.goes_first(pool, by, (read, other)) {
+            if self.pressed {
+                let older = self.take_older_read_of(pool, other);
+                if older.is_some() {
+                    return older;
+                }
+            }
             return self.pop_other(pool);
         }
         self.note_passing(pool, (read, other));

@@ -113,17 +113,31 @@ impl Media {
         units: &[u32],
         moved: bool,
     ) -> Option<Allocated> {
-        let is_bounded = self.locks.bound.is_on();
-        if is_bounded && !self.may_kill_all(flash, units) {
-            return None;
+        if self.locks.bound.is_on() {
+            let may = self.may_kill_all(flash, units);
+            return if may { self.bounded_page(flash, Lpn(units[0]), stream, false) } else { None };
         }
+        let Media { space, tables, work, .. } = self;
+        match moved {
+            true => space.full_page(tables, work, Lpn(units[0]), stream, false),
+            false => space.host_page(tables, work, Lpn(units[0]), stream, false),
+        }
+    }
+
+    /// A page of a full block for host data, where exposure has a bound; a lane without is short of room.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn bounded_page(
+        &mut self,
+        flash: &Flash,
+        lpn: Lpn,
+        stream: StreamId,
+        paced: bool,
+    ) -> Option<Allocated> {
         let Media { space, tables, work, locks, .. } = self;
-        let holds = Holds { paced: false, bound: locks.bound.at(flash) };
-        let found = match moved {
-            true => space.full_page(tables, work, Lpn(units[0]), stream, holds),
-            false => space.host_page(tables, work, Lpn(units[0]), stream, holds),
-        };
-        if is_bounded && found.is_none() {
+        let holds = Holds { paced, bound: locks.bound.at(flash) };
+        let found = space.bounded_page(tables, work, lpn, stream, holds);
+        if found.is_none() {
             self.lack_room_to_owe();
         }
         found
@@ -225,10 +239,17 @@ impl Ftl {
 
 impl Moves {
     /// Whether a lane's moves wait, for the locks of its dies would be late.
+    #[inline(always)]
     pub(in crate::ftl) fn yields_to_locks(&self, flash: &Flash, lane: LaneId, begins: bool) -> bool {
+        self.media.locks.bound.is_on() && self.locks_would_be_late(flash, lane, begins)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn locks_would_be_late(&self, flash: &Flash, lane: LaneId, begins: bool) -> bool {
         let Media { locks, work, .. } = &self.media;
         let bound = &locks.bound;
-        if !bound.is_on() || flash.is_instant() || locks.lists.is_occupied(lane) {
+        if flash.is_instant() || locks.lists.is_occupied(lane) {
             return false;
         }
         let group = bound.group_of(lane);

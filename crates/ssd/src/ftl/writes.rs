@@ -5,7 +5,6 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::stream::{Said, StreamId};
 use crate::ftl::tables::facts::Death;
-use crate::ftl::write::placement::Holds;
 use crate::ftl::write::waits::Lack;
 use crate::ftl::{Ftl, Programmed};
 use crate::nand::Outcome;
@@ -162,11 +161,13 @@ impl Ftl {
             return Paged::Parked;
         }
         let paced = media.work.paces_host && !flash.is_instant();
-        let holds = Holds { paced, bound: media.locks.bound.at(flash) };
-        let Some(found) = media.space.host_page(&mut media.tables, &media.work, lpn, stream, holds) else {
+        let found = match media.locks.bound.is_on() {
+            true => media.bounded_page(flash, lpn, stream, paced),
+            false => media.space.host_page(&mut media.tables, &media.work, lpn, stream, paced),
+        };
+        let Some(found) = found else {
             if media.locks.bound.is_on() {
                 media.hold(flash, stream);
-                media.lack_room_to_owe();
             }
             media.waits.lack(Lack::Page);
             return Paged::NoRoom;
@@ -222,7 +223,7 @@ impl Ftl {
         let locks = media.locks.are_on();
         for (i, unit) in (0..).zip(flash.pool.units(id)) {
             let (to, slot) = (Pun(first + i), SlotId(unit.source));
-            if media.locks.bound.is_on() {
+            if locks && media.locks.bound.is_on() {
                 media.locks.bound.unclaim(&mut media.work, slot.index());
             }
             if locks && (failed || unit.is_given_up()) && unit.lpn != NONE {

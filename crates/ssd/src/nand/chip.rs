@@ -288,7 +288,8 @@ impl Chip {
     pub fn cycles(&self, block: u32) -> u32 {
         match &self.aging {
             Some(aging) if aging.one_bit_mode().is_some() => aging.cycles_done(block),
-            _ => self.erase_count(block) - self.one_bit.spared(block),
+            Some(_) => self.erase_count(block),
+            None => self.erase_count(block) - self.one_bit.spared(block),
         }
     }
 

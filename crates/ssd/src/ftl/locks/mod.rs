@@ -278,9 +278,17 @@ impl Locks {
     }
 
     /// What a page owes for its lock is known anew: something has died there, or come to live there.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn settle_page(&mut self, tables: &Tables, work: &mut Work, page: Ppn) {
-        if self.bound.is_on() && exposed::is_owed(self.exposed.state(page)) {
+        if self.bound.is_on() {
+            self.settle_owed(tables, work, page);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn settle_owed(&mut self, tables: &Tables, work: &mut Work, page: Ppn) {
+        if exposed::is_owed(self.exposed.state(page)) {
             let units = tables.layout.units_per_page;
             let lives = tables.map.live_of(page.0 * units, units) != 0;
             let lane = tables.layout.lane_of(tables.layout.block_of_page(page).0);

@@ -15,19 +15,27 @@ use crate::units::{BlockId, LaneId, Lpn, OpId, Ppn, Pun};
 
 impl Media {
     /// Issues an operation on a page.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ftl) fn issue(&mut self, flash: &mut Flash, op: Op, units: &[UnitRef]) -> OpId {
         let id = flash.pool.add(op, units);
         self.outbox.push(id);
         if self.locks.bound.is_on() {
-            let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
-            self.locks.bound.begin_op(lane, &op);
+            self.begin_op(flash.pool.get(id));
         }
         id
     }
 
+    /// An operation begins that is no read for the host.
+    #[cold]
+    #[inline(never)]
+    fn begin_op(&mut self, op: &Op) {
+        let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
+        self.locks.bound.begin_op(lane, op);
+    }
+
     /// An operation is over that is no read for the host.
     #[cold]
+    #[inline(never)]
     pub(crate) fn end_op(&mut self, op: &Op) {
         let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
         self.locks.bound.end_op(lane, op);

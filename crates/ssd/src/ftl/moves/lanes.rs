@@ -117,12 +117,12 @@ impl Moves {
     #[inline(always)]
     fn start_cleaning(&mut self, flash: &Flash, lane: LaneId) -> bool {
         let Media { work, tables, locks, space, .. } = &self.media;
-        let is_at_rest = work.pace == Pace::Saturated && !space.allocator.is_at_reserve(work, lane);
-        let work = &work.lanes[lane.index()];
-        if space.allocator.is_bounded() && is_at_rest && !work.short {
+        let is_at_rest = || work.pace == Pace::Saturated && !space.allocator.is_at_reserve(work, lane);
+        if space.allocator.is_bounded() && is_at_rest() && !work.lanes[lane.index()].short {
             // A block that is begun is emptied; another is only if somebody lacks it.
             return false;
         }
+        let work = &work.lanes[lane.index()];
         let retires = work.retire.front().is_some_and(|&block| tables.blocks.programming(block) == 0);
         let leaves = || work.leaving_cache.iter().any(|&block| tables.blocks.may_leave_cache(block));
         let occupied = || locks.lists.is_occupied(lane);
@@ -312,11 +312,9 @@ impl Moves {
         self.media.reclaim.note_read(&self.media.tables, &mut self.media.work, flash, &op);
         // A copy inside its plane takes its errors along: for a policy that sees them it would have to move again, and
         // so on without end.
-        let one_bit = self.media.tables.blocks.is_one_bit(block);
         let copies = self.media.techniques.copies()
             && !(cause == Cause::ReadReclaim && self.media.reclaim.policy.sees_chips());
-        self.media.work.counts.copies_refused_by_slc += u64::from(copies && one_bit);
-        if copies && !one_bit && self.copy_back(flash, lane, (cause, page), &mut room[..count]) {
+        if copies && self.copy_back(flash, lane, (cause, page), &mut room[..count]) {
             return true;
         }
         let units = &room[..count];

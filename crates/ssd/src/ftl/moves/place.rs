@@ -335,8 +335,8 @@ impl Moves {
             .after_program(self.media.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
     }
 
-    /// Copies a page inside the chip, if all of it is valid, the next page of its units' stream lies in the same plane
-    /// and takes such data, and a technique has it so.
+    /// Copies a page inside the chip, if it is none of the SLC cache, all of it is valid, the next page of its units'
+    /// stream lies in the same plane and takes such data, and a technique has it so.
     pub(in crate::ftl) fn copy_back(
         &mut self,
         flash: &mut Flash,
@@ -345,6 +345,10 @@ impl Moves {
         units: &mut [UnitRef],
     ) -> bool {
         let Media { tables, work, space, .. } = &mut self.media;
+        if tables.blocks.is_one_bit(tables.layout.block_of_page(source).0) {
+            work.counts.copies_refused_by_slc += 1;
+            return false;
+        }
         if units.len() < tables.layout.units_per_page as usize {
             work.counts.copies_refused_by_valid += 1;
             return false;

@@ -108,14 +108,14 @@ impl Space {
         work: &Work,
         lpn: Lpn,
         stream: StreamId,
-        holds: Holds<'_>,
+        paced: bool,
     ) -> Option<Allocated> {
         if self.ring.is_used()
             && let Some(found) = self.ring_page(tables, lpn)
         {
             return Some(found);
         }
-        self.full_page(tables, work, lpn, stream, holds)
+        self.full_page(tables, work, lpn, stream, paced)
     }
 
     /// A page of the cache for host data.
@@ -135,12 +135,8 @@ impl Space {
         work: &Work,
         lpn: Lpn,
         stream: StreamId,
-        holds: Holds<'_>,
+        paced: bool,
     ) -> Option<Allocated> {
-        if holds.bound.is_some() {
-            return self.bounded_page(tables, work, lpn, stream, holds);
-        }
-        let paced = holds.paced;
         let Tables { blocks, layout, clock, .. } = tables;
         let (blocks, clock) = (blocks, *clock);
         let allocator = &mut self.allocator;
@@ -163,7 +159,7 @@ impl Space {
 
     /// The same where exposure has a bound: lanes are passed over in which locks leave the host no page.
     #[inline(never)]
-    fn bounded_page(
+    pub(in crate::ftl) fn bounded_page(
         &mut self,
         tables: &mut Tables,
         work: &Work,
