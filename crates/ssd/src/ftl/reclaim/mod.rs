@@ -144,18 +144,19 @@ impl Reclaim {
     }
 
     /// Cycles of a physical block, which is a member of a block: where some are of one bit a cell, as they wear it.
-    #[inline]
+    #[inline(always)]
     fn cycles(&self, tables: &Tables, flash: &Flash, (block, physical): (BlockId, u32)) -> u32 {
-        if self.one_bit.is_some() { flash.chip.cycles(physical) } else { tables.blocks.erase_count(block) }
+        if self.one_bit.is_some() {
+            return one_bit::cycles(flash, physical);
+        }
+        tables.blocks.erase_count(block)
     }
 
     /// The policy hears of reads, and samples the block if it is to: whether that must be looked at.
     #[inline]
     fn hear(&mut self, tables: &Tables, flash: &Flash, read: &PageRead, candidate: Candidate) -> Urgency {
-        if let Some(one_bit) = &mut self.one_bit
-            && tables.blocks.is_one_bit(candidate.block)
-        {
-            return one_bit.on_read(read);
+        if self.one_bit.is_some() && tables.blocks.is_one_bit(candidate.block) {
+            return self.hear_one_bit(read);
         }
         let urgency = self.policy.on_read(read);
         if self.spreads && self.policy.sample_due() {

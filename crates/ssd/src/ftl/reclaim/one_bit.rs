@@ -68,7 +68,21 @@ impl OneBit {
     }
 }
 
+/// Cycles of a physical block, as they wear it.
+#[cold]
+#[inline(never)]
+pub(super) fn cycles(flash: &Flash, physical: u32) -> u32 {
+    flash.chip.cycles(physical)
+}
+
 impl Reclaim {
+    /// A page of the cache is read.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn hear_one_bit(&mut self, read: &PageRead) -> Urgency {
+        self.one_bit.as_mut().map_or(Urgency::No, |one_bit| one_bit.on_read(read))
+    }
+
     /// A block of the cache must leave it because of reads: destaging begins with it.
     #[cold]
     pub(super) fn list_one_bit(&self, tables: &Tables, work: &mut Work, block: BlockId) {

@@ -163,13 +163,12 @@ const WRONG: &[(&str, &[&str])] = &[
         &["my.toml:2: ftl.cleaning.copyback: no such key", "did you mean ftl.migration.policy?"],
     ),
     (
-        "[ftl.migration]\npolicy = \"copyback_always\"",
+        "[ftl.mapping]\nunit = \"64kib\"\n[ftl.migration]\npolicy = \"copyback_always\"",
         &[
-            "my.toml:2: ftl.migration.policy: impossible",
+            "my.toml:4: ftl.migration.policy: impossible",
             "copyback (\"copyback_always\")",
-            "4 units in a page",
+            "units of 4",
             "unit = \"page\"",
-            "ftl.mapping.unit (its default)",
         ],
     ),
     (
@@ -183,11 +182,6 @@ const WRONG: &[(&str, &[&str])] = &[
     (
         "[ftl.sanitize]\npolicy = \"reprogram\"\n[ftl.migration]\npolicy = \"copyback_always\"",
         &["ftl.migration.policy", "\"copyback_always\" that carry lost data along", "\"off_chip\""],
-    ),
-    (
-        "[ftl.mapping]\nunit = \"page\"\n[ftl.page_class]\npolicy = \"read_heat\"\n[ftl.migration]\n\
-         policy = \"copyback_always\"",
-        &["my.toml:4: ftl.page_class.policy", "copyback", "read_heat", "sequential"],
     ),
 ];
 
