@@ -122,7 +122,7 @@ fn naming_a_drive_does_not_change_what_happened_before() {
     let real =
         bought.iter().filter(|name| presets::drive(name).is_some_and(|it| it.group() == Group::Bought));
     assert_eq!(real.count(), 9);
-    assert_eq!(bought[..6], ["client_tlc", "client_full", "tlc", "qlc", "aged_tlc", "aged_qlc"]);
+    assert_eq!(bought[..6], ["client_tlc", "tlc", "qlc", "aged_tlc", "aged_qlc", "client_full"]);
     let past = |drive: Option<&str>, spec: &Spec| {
         let job = Job::read(None, drive, &[]).unwrap();
         job.run().unwrap().0.spec(spec).preconditioning

@@ -55,7 +55,7 @@ macro_rules! shipped {
 }
 
 const DRIVES: &[Preset] = shipped!("drive":
-    "client_tlc", "client_full", "tlc", "qlc", "m64", "mqsim", "aged_tlc", "aged_qlc",
+    "client_tlc", "tlc", "qlc", "m64", "mqsim", "aged_tlc", "aged_qlc", "client_full",
     "redftl", "redftl_mds", "redftlplus", "pds", "ids",
     "hire", "hire_base", "hire_boost", "hire_reduced",
     "straw", "rftl", "boundedread", "longlive", "evanesco",
