@@ -68,10 +68,11 @@ impl State {
         check_memory(cfg.memory_bytes())?;
         let g = &cfg.geometry;
         let sanitize = sanitize::Policy::build(&cfg.sanitize);
+        let uses = cfg.uses_of_cells();
         let mut chip =
             Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, cfg.drive.seed)
-                .with_cells_for(cfg, cfg.uses_of_cells())?
-                .with_one_bit((cfg.slc_blocks_per_lane() > 0).then_some(cfg.slc.wear))
+                .with_cells_for(cfg, uses)?
+                .with_one_bit(uses.one_bit.then_some(cfg.slc.wear))
                 .with_locks(cfg, sanitize.means())
                 .with_renewals(sanitize.rules().relock_ns > 0);
         let layout = Layout::new(cfg, &chip).keeping(cfg.replica_pages_per_block());

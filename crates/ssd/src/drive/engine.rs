@@ -434,11 +434,10 @@ impl State {
             // Its place in the pool may be another's after that.
             holders.note_ended(&flash.pool, id, *now);
         }
-        if ftl.moves.media.locks.bound.is_on() {
-            let op = *flash.pool.get(id);
-            ftl.moves.media.end_op(&op);
+        let Media { parts, tables, locks, .. } = &mut ftl.moves.media;
+        if locks.bound.is_on() {
+            locks.bound.end_op(&tables.layout, flash.pool.get(id));
         }
-        let Media { parts, tables, .. } = &mut ftl.moves.media;
         if parts.are_used() && !parts.end(&tables.layout, flash, id) {
             return false;
         }

@@ -132,6 +132,11 @@ impl Flash {
         }
     }
 
+    /// The time, where it passes.
+    pub(crate) fn passing(&self) -> Option<SimTime> {
+        (!self.is_instant()).then_some(self.now)
+    }
+
     /// From now on a die does what the firmware has issued before what the host reads, or no longer.
     pub(crate) fn press(&mut self, die: u32, is_pressed: bool) {
         self.dies.all[die as usize].pressed = is_pressed;

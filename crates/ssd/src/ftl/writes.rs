@@ -5,8 +5,9 @@ use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
 use crate::ftl::stream::{Said, StreamId};
 use crate::ftl::tables::facts::Death;
+use crate::ftl::write::owing::Holds;
 use crate::ftl::write::waits::Lack;
-use crate::ftl::{Ftl, Programmed};
+use crate::ftl::{Ftl, Media, Programmed};
 use crate::nand::Outcome;
 use crate::observe::Effect;
 use crate::signals::Facts;
@@ -146,8 +147,7 @@ impl Ftl {
     pub fn program_page(&mut self, flash: &mut Flash) -> Paged {
         let Some(stream) = self.gather.next_stream() else { return Paged::NoRoom };
         if self.moves.media.locks.bound.is_on() && !self.may_program(flash, stream) {
-            self.moves.media.hold(flash, stream);
-            self.moves.media.waits.lack(Lack::Page);
+            self.hold(flash, stream);
             return Paged::NoRoom;
         }
         let media = &mut self.moves.media;
@@ -161,15 +161,24 @@ impl Ftl {
             return Paged::Parked;
         }
         let paced = media.work.paces_host && !flash.is_instant();
-        let found = match media.locks.bound.is_on() {
-            true => media.bounded_page(flash, lpn, stream, paced),
-            false => media.space.host_page(&mut media.tables, &media.work, lpn, stream, paced),
+        let Media { space, tables, work, locks, .. } = media;
+        let found = match locks.bound.is_on() {
+            true => space.bounded_page(
+                tables,
+                work,
+                lpn,
+                stream,
+                &Holds { bound: &locks.bound, now: flash.passing(), paced },
+            ),
+            false => space.host_page(tables, work, lpn, stream, paced),
         };
         let Some(found) = found else {
-            if media.locks.bound.is_on() {
-                media.hold(flash, stream);
+            if locks.bound.is_on() {
+                work.lack_room();
+                self.hold(flash, stream);
+            } else {
+                media.waits.lack(Lack::Page);
             }
-            media.waits.lack(Lack::Page);
             return Paged::NoRoom;
         };
         media.erase_if_opened(flash, found);
@@ -183,7 +192,7 @@ impl Ftl {
             self.gather.take_units(&media.tables, &mut media.work, (stream, class), &mut units);
         media.space.ring.note_bypass(&media.tables, &mut media.work, found.page, count);
         if media.locks.bound.is_on() {
-            media.claim_all(&units[..count]);
+            media.locks.bound.claim_all(&media.tables, &mut media.work, &units[..count]);
             media.locks.bound.let_go(&mut media.work, flash.now);
         }
         // A page that begins with what is promoted is a page of it.
@@ -360,11 +369,16 @@ impl Ftl {
         moved: bool,
     ) -> Written {
         let media = &mut self.moves.media;
-        let units_per_page = media.tables.layout.units_per_page;
-        let Some(found) = media.page_at_once(flash, stream, page_units, moved) else {
-            return Written::NoRoom;
+        let Media { space, tables, work, locks, .. } = media;
+        let (units_per_page, lpn) = (tables.layout.units_per_page, Lpn(page_units[0]));
+        let found = match (locks.bound.is_on(), moved) {
+            (true, _) => {
+                space.page_of_kills((tables, work), &locks.bound, flash.passing(), stream, page_units)
+            }
+            (false, true) => space.full_page(tables, work, lpn, stream, false),
+            (false, false) => space.host_page(tables, work, lpn, stream, false),
         };
-        let tables = &mut media.tables;
+        let Some(found) = found else { return Written::NoRoom };
         let (block, _) = tables.layout.block_of_page(found.page);
         let op = tables.op(OpKind::Program, Cause::Host, found.page);
         let mut op = tables.bound_for(block, op);

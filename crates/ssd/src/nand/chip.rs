@@ -81,9 +81,10 @@ impl Chip {
     }
 
     /// The same, some of whose blocks may be used with one bit a cell: an erase of such wears so much of what another
-    /// does.
+    /// does. Cells that age know it themselves.
     // tidy: allow(float): called when a drive is built
     pub fn with_one_bit(mut self, wear: Option<f64>) -> Self {
+        let wear = wear.filter(|_| self.aging.is_none());
         self.one_bit = wear.map_or_else(OneBitErases::default, |wear| OneBitErases::new(self.blocks(), wear));
         self
     }

@@ -33,6 +33,7 @@ mod renewals;
 mod together;
 
 use self::renewals::Renewals;
+use crate::flash::Flash;
 use crate::flash::op::{Op, UnitRef};
 use crate::ftl::sanitize;
 use crate::ftl::tables::Tables;
@@ -44,7 +45,7 @@ use crate::ftl::work::bound::{Bound, Terms};
 use crate::ftl::write::waits::Waits;
 use crate::sections::Sections;
 use crate::signals::{Facts, Hints};
-use crate::units::{BlockId, Ppn, Pun, SimTime};
+use crate::units::{BlockId, LaneId, Ppn, Pun, SimTime};
 use copying::Copying;
 use core::ops::Range;
 use exposed::{DEFERRED, EXPOSED, Exposed, FAILED, ISSUED, UNLOCKABLE};
@@ -275,6 +276,15 @@ impl Locks {
         let waits = by == Death::Written && self.lists.blocks[block.index()].deferred;
         let pages = if waits { 0..tables.layout.pages_per_block } else { at..at + 1 };
         self.lists.list(tables, work, block, pages);
+    }
+
+    /// Whether a lane's moves wait, for the locks of its dies would be late; those that begin need time for an erase.
+    #[inline(always)]
+    pub(in crate::ftl) fn holds_moves(&self, work: &Work, flash: &Flash, lane: LaneId, begins: bool) -> bool {
+        self.bound.is_on()
+            && !flash.is_instant()
+            && !self.lists.is_occupied(lane)
+            && self.bound.would_be_late(work, lane, flash.now, begins)
     }
 
     /// What a page owes for its lock is known anew: something has died there, or come to live there.

@@ -20,25 +20,9 @@ impl Media {
         let id = flash.pool.add(op, units);
         self.outbox.push(id);
         if self.locks.bound.is_on() {
-            self.begin_op(flash.pool.get(id));
+            self.locks.bound.begin_op(&self.tables.layout, flash.pool.get(id));
         }
         id
-    }
-
-    /// An operation begins that is no read for the host.
-    #[cold]
-    #[inline(never)]
-    fn begin_op(&mut self, op: &Op) {
-        let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
-        self.locks.bound.begin_op(lane, op);
-    }
-
-    /// An operation is over that is no read for the host.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn end_op(&mut self, op: &Op) {
-        let lane = self.tables.layout.lane_of(self.tables.layout.block_of_page(op.ppn).0);
-        self.locks.bound.end_op(lane, op);
     }
 
     /// Issues a read, program or copy of units for the moves of a lane. Returns whether it is done already: then the

@@ -51,13 +51,13 @@ impl Moves {
             }
         }
         self.media.space.ring.tell_whether_it_holds(&mut self.media.work, &self.page_classes, lane);
-        self.program_all_gathered(flash, lane, self.is_pressed(lane));
+        self.program_all_gathered(flash, lane, self.media.locks.bound.is_pressed(lane));
     }
 
     /// Begins the next job of a lane. This is the order of work: the first with something to do and room for it begins.
     /// Moves because of reads go before all of these.
     fn start_job(&mut self, flash: &Flash, lane: LaneId) -> bool {
-        if self.yields_to_locks(flash, lane, true) {
+        if self.media.locks.holds_moves(&self.media.work, flash, lane, true) {
             return false;
         }
         self.start_retirement(lane)
@@ -255,7 +255,7 @@ impl Moves {
         let mut may_be_busy = true;
         self.media.reclaim.look_anew(&mut self.media.work, lane, which);
         loop {
-            let waits = self.yields_to_locks(flash, lane, false)
+            let waits = self.media.locks.holds_moves(&self.media.work, flash, lane, false)
                 || may_be_busy && self.media.work.must_wait(&self.media.tables, lane, which)
                 || self.media.space.allocator.rests(&self.media.tables, &self.media.work, lane, which);
             let Media { work, tables, .. } = &mut self.media;

@@ -382,7 +382,8 @@ impl Moves {
         if core::mem::take(&mut self.media.work.lane_mut(lane).more) {
             self.program_all_gathered(flash, lane, false);
         }
-        if self.media.locks.renewals.are_on() && !self.yields_to_locks(flash, lane, false) {
+        let Media { locks, work, .. } = &self.media;
+        if locks.renewals.are_on() && !locks.holds_moves(work, flash, lane, false) {
             loop {
                 let Media { locks, tables, work, .. } = &mut self.media;
                 let Some(op) = locks.next_renewal(tables, work, lane) else { break };

@@ -98,6 +98,13 @@ impl Tables {
         self.facts.forget_secured(self.layout.first_unit(block), self.layout.units_per_block());
     }
 
+    /// The lane in which a write of a logical unit, or its trim, kills a copy of secured data, if it does.
+    pub(in crate::ftl) fn lane_of_kill(&self, lpn: Lpn) -> Option<LaneId> {
+        let at = self.map.lookup(lpn);
+        let kills = at.is_some() && self.facts.is_secured(at);
+        kills.then(|| self.layout.lane_of(self.layout.block_of_unit(at)))
+    }
+
     /// Where a logical unit is read, if it is anywhere: its replica, or where it is mapped.
     #[inline]
     pub(in crate::ftl) fn place_to_read(&self, lpn: Lpn) -> Pun {

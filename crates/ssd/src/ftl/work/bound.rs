@@ -12,15 +12,15 @@
 //! in whatever order. Once none is left the group is *pressed*: it does nothing else, host reads included, and nothing
 //! waits there for others to share a page, a row or a lock with.
 
-use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind};
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::flash::timing::Timing;
+use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
 use crate::list::{Links, List, Node};
 use crate::restore::{Verdict, alike, ensure};
 use crate::sections::{ErrorModel, Sections};
-use crate::units::{LaneId, NONE, Ppn, SimTime};
+use crate::units::{LaneId, Lpn, NONE, Ppn, SimTime};
 use core::ops::Range;
 use serde::{Deserialize, Serialize};
 
@@ -124,6 +124,14 @@ impl Terms {
         let claims = u64::from(cfg.units_per_program()) * self.move_ns;
         self.between_ns + u64::from(self.lanes_per_group) * work + claims + self.program_ns
     }
+
+    fn of(&self, owed: Owed) -> u64 {
+        match owed {
+            Owed::Nothing => 0,
+            Owed::Lock => self.lock_ns,
+            Owed::Move => self.move_ns,
+        }
+    }
 }
 
 /// What is owed and claimed.
@@ -141,9 +149,7 @@ pub(crate) struct Bound {
     /// By slot: the lane in which its program is going to kill a copy; [`NONE`] if in none.
     claims: Vec<u32>,
     /// By group: nothing but what is owed is done.
-    pub(in crate::ftl) pressed: Vec<bool>,
-    /// How many are.
-    pub(in crate::ftl) any_pressed: u32,
+    pressed: Vec<bool>,
     /// Since when the host's next program or trim waits for locks, if it does.
     held_since: Option<SimTime>,
 }
@@ -162,7 +168,6 @@ impl Bound {
             busy_ns: vec![0; groups],
             claims: vec![NONE; of(slots)],
             pressed: vec![false; groups],
-            any_pressed: 0,
             held_since: None,
             terms,
         }
@@ -252,15 +257,20 @@ impl Bound {
         *owed = *owed + u32::from(after == Owed::Move) - u32::from(before == Owed::Move);
     }
 
-    /// The program of a slot is going to kill a copy in a lane.
-    pub(in crate::ftl) fn claim(&mut self, work: &mut Work, slot: usize, lane: LaneId) {
-        let group = self.group_of(lane);
-        self.claims[slot] = lane.0;
-        self.owed_ns[group] += self.terms.move_ns;
-        work.lane_mut(lane).owed += 1;
+    /// Units of the host's, each in its slot, are about to be programmed: the copies that they are going to kill are
+    /// claimed.
+    #[cold]
+    pub(in crate::ftl) fn claim_all(&mut self, tables: &Tables, work: &mut Work, units: &[UnitRef]) {
+        for unit in units.iter().filter(|unit| unit.lpn != NONE) {
+            let Some(lane) = tables.lane_of_kill(Lpn(unit.lpn)) else { continue };
+            let group = self.group_of(lane);
+            self.claims[unit.source as usize] = lane.0;
+            self.owed_ns[group] += self.terms.move_ns;
+            work.lane_mut(lane).owed += 1;
+        }
     }
 
-    /// It has, or will never.
+    /// The program of a slot has killed its copy, or will never.
     pub(in crate::ftl) fn unclaim(&mut self, work: &mut Work, slot: usize) {
         let lane = LaneId(core::mem::replace(&mut self.claims[slot], NONE));
         if lane.0 != NONE {
@@ -283,26 +293,6 @@ impl Bound {
         }
     }
 
-    /// Die time of so many moves for locks.
-    pub(in crate::ftl) fn claims_ns(&self, count: u32) -> u64 {
-        u64::from(count) * self.terms.move_ns
-    }
-
-    /// Die time of a program of the host's.
-    pub(in crate::ftl) fn program_ns(&self) -> u64 {
-        self.terms.program_ns
-    }
-
-    /// Die time that a page which a move reads takes in all: to be read, programmed, and locked where it was.
-    pub(in crate::ftl) fn page_ns(&self) -> u64 {
-        self.terms.page_ns
-    }
-
-    /// Die time of a block that is emptied, when it is erased.
-    pub(in crate::ftl) fn erase_ns(&self) -> u64 {
-        self.terms.erase_ns
-    }
-
     /// How much of the time of an operation is not owed anyhow: a read of a move stands for the program of what it
     /// reads, too, and what is coming of erases is known otherwise.
     fn time_of(&self, op: &Op) -> u64 {
@@ -316,16 +306,20 @@ impl Bound {
         }
     }
 
-    /// An operation is issued.
-    pub(in crate::ftl) fn begin_op(&mut self, lane: LaneId, op: &Op) {
-        let (group, ns) = (self.group_of(lane), self.time_of(op));
-        self.busy_ns[group] += ns;
+    /// An operation is issued that is no read for the host.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn begin_op(&mut self, layout: &Layout, op: &Op) {
+        let group = self.group_of(layout.lane_of(layout.block_of_page(op.ppn).0));
+        self.busy_ns[group] += self.time_of(op);
     }
 
     /// It is over.
-    pub(in crate::ftl) fn end_op(&mut self, lane: LaneId, op: &Op) {
-        let (group, ns) = (self.group_of(lane), self.time_of(op));
-        self.busy_ns[group] -= ns;
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn end_op(&mut self, layout: &Layout, op: &Op) {
+        let group = self.group_of(layout.lane_of(layout.block_of_page(op.ppn).0));
+        self.busy_ns[group] -= self.time_of(op);
     }
 
     /// How much time a group has left for anything but what is owed there; ns, negative if none.
@@ -340,35 +334,60 @@ impl Bound {
         (since + self.terms.limit_ns) as i64 - now.0 as i64 - taken as i64
     }
 
-    /// It, and the time, where that passes, for who may have to wait for locks.
-    pub(in crate::ftl) fn at(&self, flash: &Flash) -> Option<(&Bound, Option<SimTime>)> {
-        self.is_on().then_some((self, (!flash.is_instant()).then_some(flash.now)))
+    /// Whether a group has time for a program that kills so many copies in each of these lanes, of which this is one.
+    pub(in crate::ftl) fn has_time(
+        &self,
+        work: &Work,
+        kills: &[(LaneId, u32)],
+        lane: LaneId,
+        now: SimTime,
+    ) -> bool {
+        let group = self.group_of(lane);
+        let here = kills.iter().filter(|(other, _)| self.group_of(*other) == group);
+        let count: u32 = here.map(|(_, count)| count).sum();
+        let ns = u64::from(count) * self.terms.move_ns + self.terms.program_ns;
+        self.slack(work, group, now) >= ns as i64
     }
 
-    /// Whether a group owes anything.
-    pub(in crate::ftl) fn owes_in(&self, group: usize) -> bool {
-        self.owed_ns[group] > 0
+    /// Whether locks of a lane's dies would be late if a page of a move were read there, and, if a job `begins`, its
+    /// block erased.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::ftl) fn would_be_late(
+        &self,
+        work: &Work,
+        lane: LaneId,
+        now: SimTime,
+        begins: bool,
+    ) -> bool {
+        let group = self.group_of(lane);
+        let ns = self.terms.page_ns + if begins { self.terms.erase_ns } else { 0 };
+        self.owed_ns[group] > 0 && self.slack(work, group, now) < ns as i64
     }
-}
 
-impl Terms {
-    fn of(&self, owed: Owed) -> u64 {
-        match owed {
-            Owed::Nothing => 0,
-            Owed::Lock => self.lock_ns,
-            Owed::Move => self.move_ns,
-        }
+    /// Whether a group has time for nothing but what it owes, if that is not as it was.
+    pub(in crate::ftl) fn press(&mut self, work: &Work, group: usize, now: SimTime) -> Option<bool> {
+        let is_pressed = self.owed_ns[group] > 0 && self.slack(work, group, now) <= 0;
+        let was_pressed = core::mem::replace(&mut self.pressed[group], is_pressed);
+        (is_pressed != was_pressed).then_some(is_pressed)
     }
-}
 
-impl Bound {
+    /// Whether any group does nothing else.
+    pub(in crate::ftl) fn presses(&self) -> bool {
+        self.pressed.contains(&true)
+    }
+
+    /// Whether what moves in a lane waits for nothing to share its page with.
+    #[inline(always)]
+    pub(in crate::ftl) fn is_pressed(&self, lane: LaneId) -> bool {
+        self.is_on() && self.pressed[self.group_of(lane)]
+    }
+
     /// Takes what follows from the configuration from a fresh one; that claims and debts are those of what is exposed
     /// and under way is [`Bound::check`]'s to say.
     pub(in crate::ftl) fn restored(&mut self, fresh: Bound, now: SimTime) -> Verdict {
         ensure(self.held_since.is_none_or(|since| since <= now), "since when writes wait for locks")?;
         ensure(self.pages.iter().all(|page| page.since <= now.0), "since when a page owes a lock")?;
-        let pressed = self.pressed.iter().filter(|is_pressed| **is_pressed).count();
-        ensure(self.any_pressed as usize == pressed, "dies that are pressed")?;
         alike("pages that owe locks", &self.pages, &fresh.pages)?;
         alike("dies that owe locks", &self.lists, &fresh.lists)?;
         alike("debts of dies", &self.owed_ns, &fresh.owed_ns)?;

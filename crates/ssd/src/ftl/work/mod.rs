@@ -133,6 +133,20 @@ impl Work {
         &mut self.lanes[lane.index()]
     }
 
+    /// A lane has no room for what locks will move, and is cleaned for that, low or not; or it has.
+    pub(in crate::ftl) fn set_short(&mut self, lane: LaneId, is_short: bool) {
+        let was_short = core::mem::replace(&mut self.lane_mut(lane).short, is_short);
+        if is_short && !was_short {
+            self.looks.soon(lane);
+        }
+    }
+
+    /// All lanes are so, for the host has found a page in none.
+    #[cold]
+    pub(in crate::ftl) fn lack_room(&mut self) {
+        (0..self.lanes.len() as u32).for_each(|lane| self.set_short(LaneId(lane), true));
+    }
+
     /// A unit waits for a page of its stream.
     #[inline]
     pub(in crate::ftl) fn gather(&mut self, classes: &PageClasses, lane: LaneId, unit: UnitRef) {

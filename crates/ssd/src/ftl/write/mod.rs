@@ -4,6 +4,7 @@ pub(in crate::ftl) mod destage;
 pub(in crate::ftl) mod direct;
 pub mod gather;
 pub mod open;
+pub(in crate::ftl) mod owing;
 mod pace;
 pub(in crate::ftl) mod placement;
 pub(in crate::ftl) mod ring;

@@ -9,12 +9,11 @@ use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::Blocks;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::work::Work;
-use crate::ftl::work::bound::Bound;
 use crate::ftl::write::open::{Allocated, Allocator};
 use crate::ftl::write::ring::Ring;
 use crate::sections;
 use crate::sections::Sections;
-use crate::units::{BlockId, Divisor, LaneId, Lpn, Pun, SimTime};
+use crate::units::{BlockId, Divisor, LaneId, Lpn, Pun};
 use serde::{Deserialize, Serialize};
 
 /// How the lane of a host page is found.
@@ -24,35 +23,6 @@ pub(in crate::ftl) enum Placement {
     Dynamic,
     /// By its address, counted off over so many lanes.
     Static(Divisor),
-}
-
-/// What the host may have to wait for before it takes a page of a lane.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::ftl) struct Holds<'a> {
-    /// Cleaning sets its pace.
-    pub paced: bool,
-    /// Exposure has this bound; and the time, where it passes.
-    pub bound: Option<(&'a Bound, Option<SimTime>)>,
-}
-
-impl Holds<'_> {
-    /// Whether what locks owe in a lane leaves the host no page of a stream there: no block that it could open, or no
-    /// time.
-    fn waits_for_locks(
-        &self,
-        (tables, allocator, work): (&Tables, &Allocator, &Work),
-        lane: LaneId,
-        stream: StreamId,
-    ) -> bool {
-        let Some((bound, now)) = self.bound else { return false };
-        let lacks_time = |now| bound.slack(work, bound.group_of(lane), now) < bound.program_ns() as i64;
-        let pages = tables.layout.units_per_page + bound.terms.margin;
-        let (more, opened) = if allocator.is_open(lane, stream) { (1, 0) } else { (0, 1) };
-        // A page of a block that only the host fills is no loss to moves.
-        let takes = opened > 0 || allocator.streams().is_shared(stream);
-        takes && !allocator.has_room_to_owe(tables, work, lane, pages + more, opened)
-            || now.is_some_and(lacks_time)
-    }
 }
 
 /// Where pages for data come from: open blocks and free ones, in the lanes that they are taken from.
@@ -155,46 +125,6 @@ impl Space {
                 allocator.host_page_in(lane, stream, blocks, clock)
             }
         }
-    }
-
-    /// The same where exposure has a bound: lanes are passed over in which locks leave the host no page.
-    #[inline(never)]
-    pub(in crate::ftl) fn bounded_page(
-        &mut self,
-        tables: &mut Tables,
-        work: &Work,
-        lpn: Lpn,
-        stream: StreamId,
-        holds: Holds<'_>,
-    ) -> Option<Allocated> {
-        let waits = |space: &Space, tables: &Tables, lane: LaneId| {
-            let Tables { layout, blocks, .. } = tables;
-            !space.allocator.has_host_page(lane, stream)
-                || holds.waits_for_locks((tables, &space.allocator, work), lane, stream)
-                || holds.paced && space.allocator.holds_host_back((layout, blocks), work, lane, stream)
-        };
-        let clock = tables.clock;
-        if let Placement::Static(lanes) = self.placement {
-            let lane = LaneId(tables.layout.lane_order[lanes.split(lpn.0).1 as usize]);
-            let is_held = waits(self, tables, lane);
-            let allocator = &mut self.allocator;
-            return if is_held {
-                None
-            } else {
-                allocator.host_page_in(lane, stream, &mut tables.blocks, clock)
-            };
-        }
-        let mut turn = self.allocator.turn_of(&tables.layout, stream);
-        for _ in 0..tables.layout.lanes {
-            let lane = LaneId(tables.layout.lane_order[turn.lane as usize]);
-            if !waits(self, tables, lane) {
-                let found = self.allocator.host_page_in(lane, stream, &mut tables.blocks, clock)?;
-                self.allocator.take_turn(&tables.layout, stream, turn, found.page);
-                return Some(found);
-            }
-            turn = turn.next(&tables.layout);
-        }
-        None
     }
 
     /// Whether the lane whose turn it is has a page for host data of a stream.
