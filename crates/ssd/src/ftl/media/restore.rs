@@ -7,7 +7,7 @@ use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::techniques::is_replica;
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{LaneWork, RECLAIM};
-use crate::restore::{MOST, Verdict, alike, ensure, within, within_or_none};
+use crate::restore::{MOST, Verdict, alike, distinct, ensure, within, within_or_none};
 use crate::units::{BlockId, LaneId, OpId, Pun};
 
 /// Units that an operation carries, its lane or block, and its mode.
@@ -86,6 +86,8 @@ pub(super) fn check_lane_work(media: &Media, lane: LaneId, fresh: &LaneWork) -> 
     }
     let leaves = |&block: &BlockId| is_own(block) && media.tables.blocks.is_one_bit(block);
     ensure(work.leaving_cache.iter().all(leaves), "a block that leaves the cache because of reads")?;
+    let leaving = work.leaving_cache.iter().map(|block| block.0 - first);
+    distinct("blocks that leave the cache", leaving, media.tables.layout.blocks_per_lane as usize)?;
     work.candidates.restored(&fresh.candidates, |candidate| {
         is_own(candidate.block) && candidate.member < media.tables.layout.span
     })?;
@@ -115,9 +117,9 @@ pub(super) fn check_pages(media: &Media, flash: &Flash) -> Verdict {
                 (BlockState::Closed, _) if media.tables.blocks.is_failing(block) => None,
                 (BlockState::Closed, _) if media.tables.blocks.is_one_bit(block) => {
                     let full = media.tables.layout.one_bit_pages_per_block / media.tables.layout.abreast;
-                    // One whose locks fail, or that is read or old, may have been closed before it was.
-                    let is_whole = !media.reclaim.is_active()
-                        && !media.techniques.are_on()
+                    // One whose locks fail, or that must leave because of reads, may have been closed before it was.
+                    let leaves = media.work.lanes[lane.index()].leaving_cache.contains(&block);
+                    let is_whole = !leaves
                         && (!media.locks.are_on()
                             || !media.locks.exposed.is_unlockable(&media.tables.layout, block));
                     Some(if is_whole { full } else { issued.min(full) })
