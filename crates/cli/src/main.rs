@@ -7,6 +7,7 @@ use std::process::ExitCode;
 static ALLOCATOR: lab::memory::HugePages = lab::memory::HugePages;
 
 fn main() -> ExitCode {
+    lab::sources::built_from(env!("WORDLINE_COMMIT"));
     let worker = std::env::current_exe().map(|program| vec![program.into(), "worker".into()]);
     ExitCode::from(wordline_cli::run(std::env::args_os(), &worker.unwrap_or_default()))
 }

@@ -73,6 +73,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::types::PyAnyMethods;
+        lab::sources::built_from(env!("WORDLINE_COMMIT"));
         module.getattr("RunError")?.setattr("result", module.py().None())
     }
 }

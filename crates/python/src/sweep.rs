@@ -202,5 +202,5 @@ pub fn tally(problems: Vec<Vec<String>>) -> Option<String> {
 /// A hash of all sources that affect results: programs with the same hash give the same results.
 #[pyfunction]
 pub fn sources() -> &'static str {
-    lab::SOURCES
+    lab::sources::SOURCES
 }

@@ -23,6 +23,7 @@ mod own_policy;
 mod pages;
 mod papers;
 mod program;
+mod provenance;
 mod report;
 mod reproduce;
 mod results;

@@ -2,7 +2,9 @@
 //! never; and whatever happens to a command, the next one finds nothing of it in its way.
 
 use crate::interrupts::wait_for;
-use crate::program::{Done, SMALL, children_of, file, finish, folder, kill, shell, start, wordline_in};
+use crate::program::{
+    Done, SMALL, children_of, file, finish, folder, kill, shell, signals, start, wordline_in,
+};
 use std::fs::Permissions;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
@@ -364,7 +366,7 @@ fn what_a_sweep_writes_are_files_of_its_own() {
 fn a_trace_that_is_given_up_leaves_nothing() {
     let folder = place("outputs-convert");
     let convert = ["trace", "convert", "--synthetic", "uniform", "--requests", "2000000000", "-o", "big.wl"];
-    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+    for (signal, code) in signals() {
         let child = start(&folder, &convert);
         wait_for("a part", || left(&folder).iter().any(|name| name.ends_with(".part")));
         std::thread::sleep(Duration::from_millis(300));
@@ -385,7 +387,7 @@ fn finds_that_are_given_up_leave_nothing() {
     let saves = ["--set", "run.executor=functional", "--save-snapshot", "s.snap"];
     wordline_in(&folder, &[&drive[..], &wears, &saves].concat()).ok();
     let before = left(&folder);
-    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+    for (signal, code) in signals() {
         let look = ["forensics", "s.snap", "--out", "finds.csv"];
         let child = start(&folder, &look);
         wait_for("the lock", || left(&folder).len() > before.len());

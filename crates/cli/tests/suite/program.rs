@@ -171,6 +171,16 @@ pub fn children_of(parent: u32) -> Vec<u32> {
     all.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
+/// Signals that end a run, and the exit code of each. A hang-up is none of them under `nohup`, here as in the program.
+pub fn signals() -> Vec<(&'static str, i32)> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
+    let is_hang_up_ignored = u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1);
+    let mut signals = vec![("-INT", 130), ("-TERM", 143), ("-HUP", 129)];
+    signals.truncate(if is_hang_up_ignored { 2 } else { 3 });
+    signals
+}
+
 /// Sends a process a signal.
 pub fn kill(signal: &str, pid: u32) {
     let _ = Command::new("kill").args([signal, &pid.to_string()]).output();

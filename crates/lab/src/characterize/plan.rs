@@ -1,5 +1,6 @@
 //! How large a population is measured, and what tells of it.
 
+use crate::base::sources::commit;
 use ssd::config::ConfigErrors;
 use ssd::nand::cell::CellPart;
 
@@ -38,7 +39,7 @@ impl Plan {
             ("blocks", self.blocks.to_string()),
             ("cells", self.cells.to_string()),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("commit", env!("WORDLINE_COMMIT").to_owned()),
+            ("commit", commit().to_owned()),
         ];
         told.extend(date.map(|date| ("date", date.to_owned())));
         Ok(told)

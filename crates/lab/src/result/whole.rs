@@ -245,9 +245,9 @@ struct Named {
     name: String,
 }
 
-/// Version of this crate, with the commit if it was built in a checkout.
+/// Version of this crate, with the commit if the program was built in a checkout.
 pub fn version() -> String {
-    match env!("WORDLINE_COMMIT") {
+    match crate::base::sources::commit() {
         "" => env!("CARGO_PKG_VERSION").to_owned(),
         commit => format!("{}+{commit}", env!("CARGO_PKG_VERSION")),
     }

@@ -14,6 +14,7 @@ mod wear;
 pub use finding::{Finding, Fitted, Rule, Verdict};
 
 use crate::base::number::digits;
+use crate::base::sources::commit;
 use crate::characterize::monte_carlo::{self, AGES};
 use crate::characterize::population::Population;
 use crate::report::cells::NONE;
@@ -164,7 +165,7 @@ impl Check {
         let (plan, [met, missed, open]) = (&self.plan, self.counts());
         let mut text = format!("{BEGINS} --out DIR`.\n");
         let _ = writeln!(text, "version = {:?}", env!("CARGO_PKG_VERSION"));
-        let _ = writeln!(text, "commit = {:?}", env!("WORDLINE_COMMIT"));
+        let _ = writeln!(text, "commit = {:?}", commit());
         if let Some(date) = date {
             let _ = writeln!(text, "date = {date:?}");
         }

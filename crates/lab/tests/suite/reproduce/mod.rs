@@ -4,7 +4,6 @@ mod bounds;
 mod files;
 mod laboratory;
 mod phases;
-mod provenance;
 mod runs;
 mod stored;
 mod verdicts;

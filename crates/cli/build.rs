@@ -1,0 +1,7 @@
+//! Tells the program which commit it is built from.
+
+include!("commit.rs");
+
+fn main() {
+    tell_commit("cli");
+}
