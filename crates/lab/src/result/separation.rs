@@ -11,7 +11,8 @@ pub struct StreamWork {
     pub policy: String,
     /// Mapping units programmed to the blocks of each stream, for the host and by moves: the separator's streams;
     /// then units moved from the first stream, if those have their own blocks (`ftl.allocation.moves = apart`);
-    /// then units moved by wear levelling.
+    /// then units moved by wear levelling. Where `ftl.program_mode` tells hotness apart beside the separator: all but
+    /// the last for mixed data, then for read-hot, then for write-hot data.
     pub units: Vec<u64>,
     /// Groups of data that the separator expects to die together, at the end of the run.
     pub groups: u32,

@@ -64,7 +64,8 @@ impl State {
         let own = || stream::Policy::build(&cfg.stream);
         let mut stream = given.stream.take().map_or_else(own, stream::Policy::External);
         cfg.validate()?;
-        let streams = stream.checked_streams(cfg.allocation.moves, COLD_CAUSES);
+        let by_hotness = cfg.asks_for_hotness() && !stream.tells_hotness();
+        let streams = stream.checked_streams(cfg.allocation.moves, COLD_CAUSES, by_hotness);
         check_memory(cfg.memory_bytes())?;
         let g = &cfg.geometry;
         let sanitize = sanitize::Policy::build(&cfg.sanitize);
@@ -94,7 +95,9 @@ impl State {
             sanitize: &cfg.sanitize,
             techniques: cfg.techniques(),
         };
-        let ftl = Ftl::new(cfg, &configs, layout.clone(), order, (stream, streams), host.slots(), |block| {
+        let beside = by_hotness.then(|| stream::hotness::Policy::beside(&cfg.stream_size()));
+        let kept_apart = (stream, beside, streams);
+        let ftl = Ftl::new(cfg, &configs, layout.clone(), order, kept_apart, host.slots(), |block| {
             chip.erase_count(block)
         });
         let mut ftl = ftl.above(&mut chip);

@@ -7,7 +7,7 @@ use crate::config::member::Misfit;
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::parity::Parity;
 use crate::ftl::work::bound::Terms;
-use crate::ftl::{page_class, read_reclaim, sanitize, slc_cache};
+use crate::ftl::{page_class, program_mode, read_reclaim, sanitize, slc_cache};
 use crate::host::buffer;
 use crate::sections::{DisturbCounters, ErrorModel};
 
@@ -102,7 +102,9 @@ impl DriveConfig {
 
     /// Bytes of memory that the separator of data takes on such a drive.
     pub fn stream_bytes(&self) -> u64 {
-        stream::Policy::build(&self.stream).memory_bytes(&self.stream_size())
+        let (size, policy) = (self.stream_size(), stream::Policy::build(&self.stream));
+        let beside = if self.tells_hotness_beside() { stream::hotness::memory_bytes(&size) } else { 0 };
+        policy.memory_bytes(&size) + beside
     }
 
     /// What a policy that separates data is told of the drive.
@@ -118,7 +120,17 @@ impl DriveConfig {
 
     /// The streams that data is separated in.
     pub fn streams(&self) -> Streams {
-        stream::Policy::build(&self.stream).laid_out(self.allocation.moves)
+        stream::Policy::build(&self.stream).laid_out(self.allocation.moves, self.tells_hotness_beside())
+    }
+
+    /// Whether the policy of program modes goes by the hotness of data.
+    pub(crate) fn asks_for_hotness(&self) -> bool {
+        program_mode::Policy::build(&self.program_mode).needs_hotness()
+    }
+
+    /// Whether data is told apart by its hotness beside what separates it.
+    pub(super) fn tells_hotness_beside(&self) -> bool {
+        self.asks_for_hotness() && !stream::Policy::build(&self.stream).tells_hotness()
     }
 
     /// Blocks (or superblocks) that each lane keeps open at once: one for each stream, and one for cold data if a

@@ -137,19 +137,30 @@ impl DriveConfig {
     /// Are there no more streams than there can be, with the one of what moves?
     fn check_streams(&self, conflicts: &mut Conflicts) {
         let (policy, moves) = (stream::Policy::build(&self.stream), self.allocation.moves);
-        let (own, all) = (policy.laid_out(MovesOfFirst::Joined).count, policy.laid_out(moves).count);
+        let beside = self.tells_hotness_beside();
+        let own = policy.laid_out(MovesOfFirst::Joined, false).count;
+        let (of_class, all) = (policy.laid_out(moves, false).count, policy.laid_out(moves, beside).count);
         let most = stream::STREAMS_AT_MOST - 1;
         if usize::from(all) <= most {
             return;
         }
-        let name = self.stream.name();
-        let found = match all > own {
-            true => format!("{own} streams of \"{name}\", and one more for data moved out of the first"),
-            false => format!("{own} streams of \"{name}\""),
-        };
-        let joined = if all > own { ", or ftl.allocation.moves = \"joined\"" } else { "" };
-        let allowed = format!("at most {most} streams in all{joined}");
-        conflicts.add(&["ftl.stream.policy", "ftl.allocation.moves"], found, &allowed);
+        let (name, mode) = (self.stream.name(), self.program_mode.name());
+        let mut found = format!("{own} streams of \"{name}\"");
+        let mut allowed = format!("at most {most} streams in all");
+        let mut keys = vec!["ftl.stream.policy"];
+        if of_class > own {
+            found.push_str(", and one more for data moved out of the first");
+        }
+        if beside {
+            found.push_str(&format!(", each for mixed, read-hot and write-hot data (\"{mode}\")"));
+            allowed.push_str(", or another program mode");
+            keys.push("ftl.program_mode.policy");
+        }
+        if of_class > own {
+            allowed.push_str(", or ftl.allocation.moves = \"joined\"");
+            keys.push("ftl.allocation.moves");
+        }
+        conflicts.add(&keys, found, &allowed);
     }
 
     /// Are there planes that work together, if pages are to go to them together?

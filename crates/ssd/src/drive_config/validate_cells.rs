@@ -167,14 +167,17 @@ impl DriveConfig {
     /// Is there somebody who tells what policies ask of the hotness of data?
     pub(super) fn check_hotness(&self, conflicts: &mut Conflicts) {
         let stream = stream::Policy::build(&self.stream);
-        let asks = program_mode::Policy::build(&self.program_mode).needs_hotness();
-        if asks && !stream.tells_hotness() {
-            let (mode, by) = (self.program_mode.name(), self.stream.name());
-            let found = format!("\"{mode}\", which depends on the hotness of data, with streams by \"{by}\"");
-            let keys = ["ftl.program_mode.policy", "ftl.stream.policy"];
-            conflicts.add(&keys, found, "ftl.stream.policy = \"hotness\", or another program mode");
-        }
         let counts = hotness::Policy::build(&self.hotness).counts();
+        if self.tells_hotness_beside() && !counts {
+            let (mode, none) = (self.program_mode.name(), self.hotness.name());
+            let found = format!(
+                "\"{mode}\", which depends on the hotness of data, with host.hotness \"{none}\", which does not \
+                                 classify data"
+            );
+            let keys = ["ftl.program_mode.policy", "host.hotness.policy"];
+            let allowed = "host.hotness.policy = \"hit_counts\", or another program mode";
+            conflicts.add(&keys, found, allowed);
+        }
         if stream.needs().hotness && !counts {
             let (by, none) = (self.stream.name(), self.hotness.name());
             let found = format!(

@@ -156,13 +156,16 @@ impl Ftl {
         policies: &Policies<'_>,
         layout: Layout,
         order: PageOrder,
-        (stream, streams): (stream::Policy, Streams),
+        (stream, beside, streams): (stream::Policy, Option<stream::hotness::Policy>, Streams),
         slots: u32,
         erase_count: impl Fn(u32) -> u32,
     ) -> Self {
         let logical = cfg.logical_units();
         let needs = stream.needs();
-        let classes = core::array::from_fn(|at| stream.class(streams.of_policy(StreamId(at as u8))));
+        let classes = core::array::from_fn(|at| match &beside {
+            Some(_) => streams.class(StreamId(at as u8)),
+            None => stream.class(streams.of_policy(StreamId(at as u8))),
+        });
         let program_modes = ProgramModes::new(cfg, policies.program_mode);
         let allocator =
             Allocator::new(&layout, cfg.cleaning.reserve_blocks, (streams, classes), program_modes);
@@ -214,7 +217,7 @@ impl Ftl {
             cleaning.tend_ring(space, (tables, work), waits, lane);
         }
         let direct = Direct::new(streams, media.tables.layout.units_per_page);
-        let moves = Moves { media, page_classes, separation: Separation::new(stream) };
+        let moves = Moves { media, page_classes, separation: Separation::new(stream, beside) };
         Ftl { moves, programmed: Vec::with_capacity(64), gather, direct }
     }
 

@@ -9,6 +9,7 @@
 mod bounded;
 mod chips;
 mod ends;
+mod hotness;
 mod oracle;
 mod parity;
 mod reprogram;

@@ -5,7 +5,7 @@ use crate::support;
 use ssd::config::{Layer, Table, Value};
 use ssd::drive_config::{DriveConfig, resolve};
 use ssd::flash::op::{Cause, OpKind};
-use ssd::sections::ErrorModel;
+use ssd::sections::{ErrorModel, MovesOfFirst};
 use ssd::{Command, Completion, Drive, Executor, Lba, OpCode, Part};
 use support::Load;
 
@@ -294,6 +294,55 @@ fn the_time_of_reads_follows_from_their_modes() {
     assert!(erased[2] > 10 && erased.iter().sum::<u64>() == stats.ftl.reclaimed_blocks, "{erased:?}");
 }
 
+/// Data that a policy separates by something else has blocks for each class of hotness beside: `request_size` puts
+/// small writes in its second stream, and of either the first units are read, the next written, the last left alone.
+#[test]
+fn hotness_is_told_apart_beside_what_separates_data() {
+    let mut cfg = with_policies("on_rewrite");
+    cfg.stream.select("request_size").unwrap();
+    cfg.stream.set("hot_kib", &Value::Integer(8)).unwrap();
+    cfg.allocation.moves = MovesOfFirst::Joined;
+    let mut drive = Drive::new(&cfg).unwrap();
+    let sectors = drive.unit_bytes() / 512;
+    drive.fill(0, drive.logical_units()).unwrap();
+    let write = |drive: &mut Drive, unit: u32, units: u32| {
+        let lba = Lba(u64::from(unit) * u64::from(sectors));
+        let command = Command {
+            op: OpCode::Write,
+            lba,
+            sectors: units * sectors,
+            arrival: drive.now(),
+            ..Command::default()
+        };
+        drive.submit(0, &command, drive.now()).unwrap();
+        assert!(drive.advance_to_completion() && drive.pop_completion().is_some());
+    };
+    // The buffer holds 32 units: what was read leaves as read-hot, what was written as write-hot, for others that are
+    // read.
+    (0..8).for_each(|unit| _ = on_unit(&mut drive, OpCode::Read, unit));
+    (8..16).for_each(|unit| write(&mut drive, unit, 1));
+    (100..140).for_each(|unit| _ = on_unit(&mut drive, OpCode::Read, unit));
+    on_unit(&mut drive, OpCode::Flush, 0);
+    drive.reset_stats();
+    // Of each class two units one by one, and two at once: of the streams 0 and 1 of the policy for mixed (0, 1),
+    // read-hot (2, 3) and write-hot data (4, 5).
+    for first in [150, 0, 8] {
+        write(&mut drive, first, 1);
+        write(&mut drive, first + 1, 1);
+        write(&mut drive, first + 2, 2);
+        write(&mut drive, first + 4, 2);
+    }
+    on_unit(&mut drive, OpCode::Flush, 0);
+    let placed: [u64; 6] = std::array::from_fn(|stream| drive.stats().ftl.stream_units[stream]);
+    assert_eq!(placed, [4, 2, 4, 2, 4, 2]);
+    assert_eq!((blocks_in(&drive, 1), blocks_in(&drive, 2)), (2, 2), "a block for each stream of a class");
+    Load::new(3).run(&mut drive, 4_000);
+    drive.drain();
+    drive.check().unwrap();
+    let stats = drive.stats();
+    assert!(stats.ftl.moved_units[Cause::Cleaning as usize] > 100, "{:?}", stats.ftl.moved_units);
+}
+
 #[test]
 fn policies_that_nobody_tells_anything_are_refused() {
     let refused = |text: &str| {
@@ -303,7 +352,13 @@ fn policies_that_nobody_tells_anything_are_refused() {
     for (text, parts) in [
         (
             "[ftl.program_mode]\npolicy = \"hire\"",
-            ["ftl.program_mode.policy", "ftl.stream.policy = \"hotness\""],
+            ["ftl.program_mode.policy", "host.hotness.policy = \"hit_counts\""],
+        ),
+        // Eleven streams, and one of what moves out of the first: thrice.
+        (
+            "[ftl.program_mode]\npolicy = \"hire\"\n[ftl.stream]\npolicy = \"placement_id\"\nhandles = 10\n\
+             [host.hotness]\npolicy = \"hit_counts\"\n[ftl.allocation]\nmoves = \"apart\"",
+            ["11 streams of \"placement_id\", and one more for data moved", "(\"hire\")"],
         ),
         ("[ftl.stream]\npolicy = \"hotness\"", ["ftl.stream.policy", "host.hotness.policy = \"hit_counts\""]),
         (

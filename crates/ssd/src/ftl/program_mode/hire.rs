@@ -1,5 +1,9 @@
 //! Each class of data in the mode that it deserves: what is read with boosted voltages, which are sensed fast; what is
 //! written with reduced ones, which wear less; the rest in the normal mode.
+//!
+//! `ftl.stream = "hotness"` puts each class in blocks of its own, as HIRE has it. Beside another policy each of its
+//! streams has three (ours): what the policy keeps apart stays apart, and each part has a mode. A class counts then
+//! when a unit is written or moved next.
 
 use super::{Member, Opening};
 use crate::sections::cell::NOMINAL;
@@ -11,7 +15,7 @@ pub const SUMMARY: &str = "boosted voltages for read-hot blocks, reduced ones fo
 /// Where it comes from.
 pub const SOURCE: &str = "HIRE section 3.2: the voltage controller";
 /// What it costs.
-pub const MEMORY: &str = "none";
+pub const MEMORY: &str = "2 bits per logical unit beside an ftl.stream other than \"hotness\"";
 
 section! {
     /// `hire` has no parameters.

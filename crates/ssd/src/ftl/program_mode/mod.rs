@@ -22,7 +22,8 @@ family! {
     methods {
         /// The modes that it chooses from, as `cell.modes.names` calls them.
         fn names(&self) -> &'static [&'static str];
-        /// Whether it goes by the hotness of streams, which `ftl.stream` must tell.
+        /// Whether it goes by the hotness of data: where `ftl.stream` does not tell it, data is told apart by that
+        /// beside what `ftl.stream` says.
         fn needs_hotness(&self) -> bool {
             false
         }

@@ -72,6 +72,25 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// What stands beside a policy that separates data by something else, where `ftl.program_mode` asks for its
+    /// hotness: a class counts when a unit is written or moved next.
+    pub(crate) fn beside(size: &Size) -> Self {
+        let mut policy = Policy::new(&Params::default());
+        policy.learn(size);
+        policy
+    }
+
+    /// A unit was used so while it was in DRAM.
+    pub(crate) fn note(&mut self, lpn: Lpn, hotness: Hotness) {
+        self.set(lpn, hotness);
+    }
+
+    /// The class of a unit.
+    #[inline]
+    pub(crate) fn class_of(&self, lpn: Lpn) -> u8 {
+        self.stream_of(lpn).0
+    }
+
     /// A policy that knows of no data.
     pub fn new(params: &Params) -> Self {
         Policy { params: params.clone(), classes: Vec::new(), credit: 0, told: None }
@@ -99,6 +118,13 @@ impl Policy {
     }
 }
 
+/// Bytes that the classes of all units take.
+pub(crate) fn memory_bytes(size: &Size) -> u64 {
+    size.logical_units.div_ceil(PER_WORD as u64) * 8
+}
+
+/// Classes of data.
+pub const CLASSES: u8 = 3;
 /// Class, and stream, of mixed data.
 pub const MIXED: u8 = 0;
 /// Class, and stream, of read-hot data.
@@ -132,7 +158,7 @@ impl Member for Policy {
     }
 
     fn memory_bytes(&self, size: &Size) -> u64 {
-        size.logical_units.div_ceil(PER_WORD as u64) * 8
+        memory_bytes(size)
     }
 
     /// A drive that was told nothing would know no classes; what comes is not held against what was told.

@@ -118,6 +118,8 @@ pub const STREAMS_AT_MOST: usize = 32;
 pub struct Streams {
     /// How many: less than [`STREAMS_AT_MOST`].
     pub count: u8,
+    /// How many there are of one class of hotness: all, unless data is told apart by that as well.
+    of_class: u8,
     /// Which of them take host data, a bit for each; at least one.
     pub of_host: u32,
     /// Which of them take what is moved and is not cold; at least one. They may take host data, too.
@@ -133,8 +135,8 @@ impl Policy {
     ///
     /// # Panics
     /// A policy of the caller's own may name more streams than there can be, or none for the host or for moves.
-    pub(crate) fn checked_streams(&self, moves: MovesOfFirst, cold_for: u32) -> Streams {
-        let streams = Streams { cold_for, ..self.laid_out(moves) };
+    pub(crate) fn checked_streams(&self, moves: MovesOfFirst, cold_for: u32, by_hotness: bool) -> Streams {
+        let streams = Streams { cold_for, ..self.laid_out(moves, by_hotness) };
         let Streams { count, of_host, of_moves, .. } = streams;
         assert!(
             usize::from(count) < STREAMS_AT_MOST,
@@ -148,23 +150,56 @@ impl Policy {
     }
 
     /// The streams there are. Where moved data is kept apart, what moves to a first stream that takes both host data
-    /// and moves has one of its own: the last.
-    pub fn laid_out(&self, moves: MovesOfFirst) -> Streams {
-        let streams = self.streams();
-        if moves == MovesOfFirst::Joined || streams.of_host & streams.of_moves & 1 == 0 {
-            return streams;
-        }
-        let count = streams.count.saturating_add(1);
-        let last = 1u32.checked_shl(u32::from(streams.count)).unwrap_or(0);
-        let of_moves = streams.of_moves & !1 | last;
-        Streams { count, of_moves, moves_of_first: StreamId(streams.count), ..streams }
+    /// and moves has one of its own: the last. Where data is told apart `by_hotness` as well, there are as many for
+    /// each class of that.
+    pub fn laid_out(&self, moves: MovesOfFirst, by_hotness: bool) -> Streams {
+        let streams = match (self.streams(), moves) {
+            (own, MovesOfFirst::Apart) if own.of_host & own.of_moves & 1 == 1 => own.with_moves_of_first(),
+            (own, _) => own,
+        };
+        if by_hotness { streams.for_each_class() } else { streams }
     }
 }
 
 impl Streams {
     /// So many streams, of which some take host data and some what is moved: a bit for each.
     pub const fn of(count: u8, of_host: u32, of_moves: u32) -> Streams {
-        Streams { count, of_host, of_moves, moves_of_first: StreamId(0), cold_for: 0 }
+        Streams { count, of_class: count, of_host, of_moves, moves_of_first: StreamId(0), cold_for: 0 }
+    }
+
+    /// With one more, the last, for what moves to the first.
+    fn with_moves_of_first(self) -> Streams {
+        let count = self.count.saturating_add(1);
+        let last = 1u32.checked_shl(u32::from(self.count)).unwrap_or(0);
+        let of_moves = self.of_moves & !1 | last;
+        Streams { count, of_class: count, of_moves, moves_of_first: StreamId(self.count), ..self }
+    }
+
+    /// As many for each class of hotness, one class after the other: mixed, read-hot and write-hot data.
+    fn for_each_class(self) -> Streams {
+        let all = |mask: u32| {
+            let of = |class: u32| mask.checked_shl(class * u32::from(self.count)).unwrap_or(0);
+            (0..u32::from(hotness::CLASSES)).fold(0, |all, class| all | of(class))
+        };
+        let count = self.count.saturating_mul(hotness::CLASSES);
+        Streams { count, of_host: all(self.of_host), of_moves: all(self.of_moves), ..self }
+    }
+
+    /// The stream in which a class of hotness has its share of one of the policy's.
+    #[inline]
+    pub(crate) const fn of_class(self, stream: StreamId, class: u8) -> StreamId {
+        StreamId(class * self.of_class + stream.0)
+    }
+
+    /// The class of hotness that a stream holds: mixed data where it is not told apart.
+    pub(crate) const fn class(self, stream: StreamId) -> u8 {
+        if stream.0 < self.count { stream.0 / self.of_class } else { hotness::MIXED }
+    }
+
+    /// The only stream of a policy for what is moved, if there is no choice.
+    pub(crate) fn only_of_policy(self) -> Option<StreamId> {
+        let of_moves = self.of_moves & (u32::MAX >> (32 - u32::from(self.of_class)));
+        of_moves.is_power_of_two().then(|| StreamId(of_moves.trailing_zeros() as u8))
     }
 
     /// So many streams, each for host data and for moves: the first takes what nothing is known of.
@@ -204,8 +239,12 @@ impl Streams {
     /// The stream of a policy that a block's is: the first where the drive has one beyond those.
     #[inline]
     pub(crate) fn of_policy(self, stream: StreamId) -> StreamId {
-        let beyond = stream.0 >= self.count || stream == self.moves_of_first;
-        if beyond { StreamId(0) } else { stream }
+        let mut own = stream;
+        while own.0 >= self.of_class && stream.0 < self.count {
+            own.0 -= self.of_class;
+        }
+        let beyond = own.0 >= self.of_class || own == self.moves_of_first;
+        if beyond { StreamId(0) } else { own }
     }
 
     /// Whether a stream takes both host data and moves: its blocks are shared.

@@ -92,6 +92,19 @@ const TECHNIQUES: &[Technique] = &[
         acts: |stats| stats.ftl.class_matched,
     },
     Technique {
+        name: "modes",
+        of: None,
+        set: |cfg| {
+            choose(cfg, "ftl.stream", "request_size");
+            choose(cfg, "ftl.program_mode", "hire");
+            // Room for the open blocks of three times as many streams; few accesses tell.
+            cfg.geometry.blocks_per_plane = cfg.geometry.blocks_per_plane.max(30);
+            cfg.hotness.set("watermark_percent", &Value::Integer(51)).unwrap();
+        },
+        is_on: |cfg| cfg.program_mode.name() == "hire" && cfg.stream.name() != "hotness",
+        acts: |stats| stats.ftl.erased_by_mode[1..].iter().sum(),
+    },
+    Technique {
         name: "swaps",
         of: Some("ftl.wear_leveling"),
         set: |cfg| {

@@ -1,9 +1,10 @@
 //! Random drives at the ends of what can be: one lane of long blocks, the least and the greatest value of policies'
 //! parameters, operations that always fail.
 
+use super::hotness::choose_modes;
 use super::setup::{
-    UNITS_AT_MOST, choose_modes, make_room, pick, random_aging, random_caching, random_config,
-    random_locked_replicas, random_locks, random_sorting, random_stream,
+    UNITS_AT_MOST, make_room, pick, random_aging, random_caching, random_config, random_locked_replicas,
+    random_locks, random_sorting, random_stream,
 };
 use crate::support::every;
 use ssd::config::{Field, Value};

@@ -1,6 +1,7 @@
 //! Random drives: small enough to be cleaned many times in a run, and every switch turned at some time.
 
 use super::bounded::{bound_exposure, renew};
+use super::hotness::tell_hotness;
 use super::parity::{random_parity, without_parity_if_it_must};
 use super::reprogram::can_reprogram;
 use super::techniques;
@@ -501,36 +502,6 @@ fn random_page_class(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
         cfg.page_class.set("queue_blocks", &Value::Float(4.0)).unwrap();
     }
     make_room(cfg)
-}
-
-/// The buffer says how data is used, and may let it leave in one order.
-fn tell_hotness(cfg: &mut DriveConfig) {
-    let rng = &mut Rng::named(cfg.drive.seed, "model/hotness");
-    cfg.hotness.select("hit_counts").unwrap();
-    if cfg.buffer.name() == "none" || rng.below(2) == 0 {
-        let size = pick(rng, &[0.25, 0.5, 1.5]);
-        random_policy(cfg, "host.buffer", "lru_read_write", |key| {
-            (key == "size_mib").then_some(Value::Float(size))
-        });
-    }
-    if stream::Policy::build(&cfg.stream).needs().promotes {
-        if cfg.buffer.name() != "lru_read_write" {
-            cfg.buffer.select("lru_read_write").unwrap();
-            cfg.buffer.set("size_mib", &Value::Float(0.5)).unwrap();
-        }
-        cfg.buffer.set("evict", &Value::Text("lru".to_owned())).unwrap();
-        cfg.stream.set("promote_percent", &Value::Integer(pick(rng, &[1, 20, 100]))).unwrap();
-        // Few accesses make data read-hot.
-        cfg.hotness.set("watermark_percent", &Value::Integer(51)).unwrap();
-    }
-}
-
-/// Blocks of each class of data in a program mode of their own, if data is placed by class.
-pub fn choose_modes(cfg: &mut DriveConfig) {
-    if cfg.stream.name() == stream::hotness::NAME && cfg.cells.modes.names.len() == 3 {
-        cfg.cells.modes.names = ["nominal", "high", "low"].map(str::to_owned).to_vec();
-        cfg.program_mode.select("hire").unwrap();
-    }
 }
 
 /// A quarter of the drives deal data over blocks because of reads, whether their cells age or not. Draws of its own:

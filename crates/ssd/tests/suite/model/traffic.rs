@@ -2,10 +2,9 @@
 
 use super::chips::Chips;
 use super::hints::Sayings;
+use super::hotness::choose_modes;
 use super::oracle::{Oracle, Verdict};
-use super::setup::{
-    choose_modes, flushes_program, pick, place_pages, random_aging, random_config, random_stream, weaken,
-};
+use super::setup::{flushes_program, pick, place_pages, random_aging, random_config, random_stream, weaken};
 use super::style::Style;
 use super::tally::Tally;
 use super::techniques;
@@ -144,12 +143,7 @@ impl Run {
         }
         if rng.below(8) == 0 {
             random_aging(&mut cfg, &mut rng);
-            let before = cfg.clone();
             choose_modes(&mut cfg);
-            // A policy that deals data because of reads may need modes of its own.
-            if cfg.validate().is_err() {
-                cfg = before;
-            }
         }
         Run::of(cfg, rng)
     }

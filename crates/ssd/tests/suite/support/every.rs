@@ -85,10 +85,11 @@ pub fn choose(cfg: &mut DriveConfig, section: &str, policy: &str) {
         };
         table.set(field.key, &value).unwrap_or_else(|problem| panic!("{policy}.{}: {problem:?}", field.key));
     }
-    let needs_hotness =
-        [("ftl.program_mode", "hire"), ("ftl.stream", "hotness"), ("host.hotness", "hit_counts")];
-    if needs_hotness.contains(&(section, policy)) {
-        tell_hotness(cfg);
+    match (section, policy) {
+        ("ftl.stream", "hotness") | ("host.hotness", "hit_counts") => tell_hotness(cfg),
+        ("ftl.program_mode", "hire") if cfg.stream.name() == "none" => tell_hotness(cfg),
+        ("ftl.program_mode", "hire") => count_accesses(cfg),
+        _ => {}
     }
     if section == "ftl.age_marker" && policy != "none" {
         let_age(cfg);
@@ -168,6 +169,11 @@ pub fn let_cache(cfg: &mut DriveConfig) {
 /// The buffer counts accesses to what it holds, and data is placed by them.
 pub fn tell_hotness(cfg: &mut DriveConfig) {
     cfg.stream.select("hotness").expect("a policy");
+    count_accesses(cfg);
+}
+
+/// Accesses are counted in a buffer that keeps data.
+fn count_accesses(cfg: &mut DriveConfig) {
     cfg.hotness.select("hit_counts").expect("a policy");
     if ["none", "lru_read"].contains(&cfg.buffer.name()) {
         choose(cfg, "host.buffer", "lru_read_write");
