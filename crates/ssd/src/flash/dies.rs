@@ -126,7 +126,9 @@ impl Dies {
             prepare(id, pool, chip);
         } else {
             // Cells that do not age know of no modes.
-            pool.get_mut(id).mode = 0;
+            let op = pool.get_mut(id);
+            op.mode = 0;
+            chip.prefetch_block(op.at.block);
         }
         if self.rules.preempts {
             self.note_arrival(id, pool);

@@ -14,6 +14,7 @@ use super::cell::CellModel;
 use super::cell::voltages::Voltages;
 use super::locks::{Locks, Sanitizing};
 use crate::config::ConfigErrors;
+use crate::prefetch::prefetch;
 use crate::restore::{Verdict, alike, ensure, within};
 use crate::rng::{Rng, chance};
 use crate::sections::{Reliability, Sections};
@@ -346,6 +347,12 @@ impl Chip {
         if let Some(aging) = &self.aging {
             aging.prefetch(block, page);
         }
+    }
+
+    /// Starts loading how far a block is programmed, which each operation there will ask.
+    #[inline]
+    pub fn prefetch_block(&self, block: u32) {
+        prefetch(&self.next_page, block as usize);
     }
 
     /// What a block shows of its wear; `None` where cells do not age. Each call is a new measurement: N0 has other
