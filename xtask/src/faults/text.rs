@@ -113,7 +113,8 @@ impl Fault {
             ));
         }
         let binds = self.old.starts_with("let ") && self.old.matches(';').count() == 1;
-        if binds || self.old.ends_with(',') || is_arm(&self.old) {
+        let is_half = is_half(&self.old) || is_half(&self.new);
+        if binds || is_half || self.old.ends_with(',') || is_arm(&self.old) {
             return Err(format!("{}: its text is neither an expression nor whole statements", self.slug));
         }
         match text.matches(&self.old).count() {
@@ -129,6 +130,12 @@ fn is_whole(text: &str) -> bool {
         let count = |bracket| text.matches(bracket).count();
         count(pair[0]) == count(pair[1])
     })
+}
+
+/// Whether a text begins or ends with an operator that has something on either side.
+fn is_half(text: &str) -> bool {
+    text.starts_with(['+', '/', '%', '^', '=', '>', '.', '?'])
+        || text.ends_with(['+', '-', '*', '/', '%', '^', '=', '<', '&', '|'])
 }
 
 /// Whether a text is an arm of a match, or several: an arrow stands outside of all brackets.
@@ -153,7 +160,7 @@ mod tests {
         let text = "fault a: b\nin c\nnearest d\n- if x {\n+ if !x {\n";
         let fault = parse(text).unwrap().remove(0);
         assert!(fault.put_into("if x { y }", 0).unwrap_err().contains("a: a bracket opens"));
-        for old in ["let x = 1;", "X => 1,", "X => 1", "X | Y => { 1 }"] {
+        for old in ["let x = 1;", "X => 1,", "X => 1", "X | Y => { 1 }", "+ x", "x ==", ".y()"] {
             let fault = Fault { old: old.to_owned(), new: "2".to_owned(), ..parse(text).unwrap().remove(0) };
             assert!(fault.put_into(old, 0).unwrap_err().contains("a: its text is neither"));
         }
