@@ -166,6 +166,8 @@ pub enum ChipEffect {
         /// The page's first unit of flash, as the other effects count them; each page that a larger unit takes has
         /// that unit.
         first: Pun,
+        /// Whether the block is used with one bit a cell: then the page is a wordline.
+        one_bit: bool,
     },
     /// What goes into one unit of that page and its spare area; told for each right after the program's begin, or, of
     /// a unit larger than a page, after that of the last page it takes, and of a wordline that is programmed at once,
@@ -239,6 +241,8 @@ pub enum ChipEffect {
         block: u32,
         /// The page in the block.
         page: u32,
+        /// Whether the block is used with one bit a cell: then there are no others.
+        one_bit: bool,
         /// Whether the chip said that it failed: then nothing has changed.
         failed: bool,
     },

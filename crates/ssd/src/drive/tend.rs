@@ -58,6 +58,10 @@ impl State {
         if self.ftl.retry_locks(&mut self.flash) {
             return true;
         }
+        // Where no time passes what has found room by that is read, and may wait for others of its class.
+        if self.ftl.moves.hurry_leaving(&mut self.flash) || self.ftl.moves.media.work.has_new_candidates() {
+            return true;
+        }
         let Media { locks, tables, .. } = &self.ftl.moves.media;
         let given_up = locks.exposed.has_given_up(&tables.layout, &tables.blocks);
         let reason = if given_up { Reason::NotSanitized } else { tables.blocks.why_no_room() };

@@ -26,9 +26,6 @@ impl DriveConfig {
             self.check_relocks(conflicts, policy.rules().relock_ns);
             self.check_bound(conflicts, policy.rules().max_exposed_ns);
         } else if policy.acts() {
-            if policy.means().is_some() {
-                self.check_beside_cache(conflicts);
-            }
             match policy.means() {
                 Some(Sanitizing::Scrubs) => {
                     let key = "nand.timing.t_scrub_us";
@@ -53,17 +50,6 @@ impl DriveConfig {
             let found = format!("\"{}\", with flushes that wait for no flash", self.sanitize.name());
             let keys = ["ftl.sanitize.policy", "host.buffer.flush"];
             conflicts.add(&keys, found, &format!("host.buffer.flush = \"program\", {OR}"));
-        }
-    }
-
-    /// Where wordlines go as a whole, do they hold what they seem to?
-    fn check_beside_cache(&self, conflicts: &mut Conflicts) {
-        let name = self.sanitize.name();
-        if self.slc_blocks_per_lane() > 0 {
-            let cache = self.slc_cache.name();
-            let found = format!("\"{name}\", with a cache (\"{cache}\") of SLC blocks");
-            let keys = ["ftl.sanitize.policy", "ftl.slc_cache.policy"];
-            conflicts.add(&keys, found, &format!("ftl.slc_cache.policy = \"none\", {OR}"));
         }
     }
 

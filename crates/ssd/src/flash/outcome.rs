@@ -69,7 +69,9 @@ impl Flash {
                 (self.chip.lock_block(at.block, self.now), &mut self.record.counts.lock_fails)
             }
             Outcomes::HidesPage => {
-                (self.chip.sanitize_page(at.block, at.page, self.now), &mut self.record.counts.lock_fails)
+                let one_bit = usize::from(page_type) + 1 == self.dies.rules.timing.page_types();
+                let outcome = self.chip.sanitize_page(at.block, at.page, one_bit, self.now);
+                (outcome, &mut self.record.counts.lock_fails)
             }
             // The page type of an erase is that of one bit a cell, or the first.
             _ => (self.chip.erase_as(at.block, page_type > 0), &mut self.record.counts.erase_fails),

@@ -25,7 +25,7 @@ impl Effects {
             if begins {
                 self.tell_begin(layout, op, flash.pool.units(id));
             } else {
-                self.tell_end(op);
+                self.tell_end(layout, op);
             }
         }
     }
@@ -44,12 +44,12 @@ impl Effects {
     fn tell_parts(&mut self, layout: &Layout, op: Op, units: &[UnitRef]) {
         if layout.width == 1 || op.kind.erases() {
             self.tell_begin(layout, op, units);
-            return self.tell_end(op);
+            return self.tell_end(layout, op);
         }
         for (part, at) in (1..).zip(layout.parts(op.ppn)) {
             self.tell_begin(layout, Op { at, ..op }, if part == layout.width { units } else { &[] });
         }
-        layout.parts(op.ppn).for_each(|at| self.tell_end(Op { at, ..op }));
+        layout.parts(op.ppn).for_each(|at| self.tell_end(layout, Op { at, ..op }));
     }
 
     fn tell_chip(&mut self, effect: ChipEffect) {
@@ -67,7 +67,8 @@ impl Effects {
             Outcomes::Programs => {
                 let units_of_page = op.ppn.0 * layout.units_per_page;
                 let first = Pun(units_of_page + page % layout.deep * layout.units_per_read);
-                self.tell_chip(ChipEffect::ProgramBegins { block, page, first });
+                let one_bit = layout.is_one_bit(&op);
+                self.tell_chip(ChipEffect::ProgramBegins { block, page, first, one_bit });
                 for (to, unit) in (units_of_page..).map(Pun).zip(units).filter(|(_, unit)| unit.lpn != NONE) {
                     let from = match op.cause {
                         _ if unit.source == NONE => Source::Zero,
@@ -81,7 +82,7 @@ impl Effects {
     }
 
     #[cold]
-    fn tell_end(&mut self, op: Op) {
+    fn tell_end(&mut self, layout: &Layout, op: Op) {
         let (block, page) = (op.at.block, op.at.page);
         let failed = op.outcome == Outcome::Fail;
         match op.kind.row().effect {
@@ -90,7 +91,10 @@ impl Effects {
             Outcomes::Programs => self.tell_chip(ChipEffect::ProgramEnds { block, page, failed }),
             Outcomes::HidesBlock => self.tell_chip(ChipEffect::LockBlock { block, failed }),
             Outcomes::HidesPage => self.tell_chip(match op.kind {
-                OpKind::Scrub => ChipEffect::Scrub { block, page, failed },
+                OpKind::Scrub => {
+                    let one_bit = layout.is_one_bit(&op);
+                    ChipEffect::Scrub { block, page, one_bit, failed }
+                }
                 OpKind::Reprogram => ChipEffect::Reprogram { block, page, failed },
                 _ => ChipEffect::LockPage { block, page, failed },
             }),

@@ -448,11 +448,12 @@ impl Chip {
     }
 
     /// Locks or reprograms a page, or scrubs its wordline. A page that is not programmed has nothing to hide; of a
-    /// wordline that is scrubbed all pages are.
-    pub fn sanitize_page(&mut self, block: u32, page: u32, now: SimTime) -> Outcome {
+    /// wordline that is scrubbed all pages are. In a block of one bit a cell a page is its wordline.
+    pub fn sanitize_page(&mut self, block: u32, page: u32, one_bit: bool, now: SimTime) -> Outcome {
         let programmed = self.programmed_pages(block);
         assert!(page < programmed, "page {page} of block {block} is sanitized, {programmed} are programmed");
-        if self.locks().take_page(block, page, programmed, now) { Outcome::Pass } else { Outcome::Fail }
+        let is_taken = self.locks().take_page(block, page, (programmed, one_bit), now);
+        if is_taken { Outcome::Pass } else { Outcome::Fail }
     }
 
     /// Locks a whole block.

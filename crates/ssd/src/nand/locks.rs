@@ -47,6 +47,8 @@ pub enum Raw {
 
 /// In the word of a block: it is locked as a whole. Below it, the minute of its first lock, and one; 0 without any.
 const BLOCK_LOCKED: u32 = 1 << 31;
+/// In the word of a block with pages that were reprogrammed: it is used with one bit a cell, so each was its wordline.
+const ONE_BIT: u32 = 1 << 30;
 /// Nanoseconds of a minute.
 const MINUTE_NS: u64 = 60_000_000_000;
 
@@ -131,7 +133,9 @@ impl Locks {
         let is_dated = rules.what != Sanitizing::Scrubs;
         for (block, &pages) in (0..).zip(programmed) {
             let word = self.blocks[block as usize];
-            ensure(word & !BLOCK_LOCKED < (MOST / MINUTE_NS) as u32 + 2, "when a block was locked first")?;
+            let dated = if rules.what == Sanitizing::Reprograms { word & !ONE_BIT } else { word };
+            ensure(dated & !BLOCK_LOCKED < (MOST / MINUTE_NS) as u32 + 2, "when a block was locked first")?;
+            ensure(dated != 0 || word == 0, "when a block was locked first")?;
             let is_possible = rules.what == Sanitizing::Locks || word & BLOCK_LOCKED == 0;
             ensure(is_possible && (is_dated || word == 0), "locks on chips that have none")?;
             ensure(word & BLOCK_LOCKED == 0 || word > BLOCK_LOCKED, "when a block was locked first")?;
@@ -221,7 +225,7 @@ impl Locks {
     pub fn is_lost(&self, block: u32, page: u32, cycles: u32, now: SimTime) -> bool {
         assert!(!self.forbid(block, page), "read of page {page} of block {block}, which is locked");
         let (rules, word) = (self.rules(), self.blocks[block as usize]);
-        if rules.what != Sanitizing::Reprograms || word == 0 {
+        if rules.what != Sanitizing::Reprograms || word == 0 || word & ONE_BIT != 0 {
             return false;
         }
         let first = page / rules.pages_per_wordline * rules.pages_per_wordline;
@@ -231,9 +235,10 @@ impl Locks {
         quantile(rules.spoiled_seed, (block, page), cycles) < odds
     }
 
-    /// A page is locked, reprogrammed, or scrubbed with its wordline, of a block of which so many are programmed. False
-    /// if that has failed.
-    pub fn take_page(&mut self, block: u32, page: u32, programmed: u32, now: SimTime) -> bool {
+    /// A page is locked, reprogrammed, or scrubbed with its wordline, of a block of which so many are programmed; where
+    /// that is used with one bit a cell it is its wordline. False if that has failed.
+    pub fn take_page(&mut self, block: u32, page: u32, of_block: (u32, bool), now: SimTime) -> bool {
+        let (programmed, one_bit) = of_block;
         if self.fails() {
             return false;
         }
@@ -241,8 +246,10 @@ impl Locks {
             Sanitizing::Locks => self.lock_page(block, page, now),
             Sanitizing::Reprograms => {
                 self.date(block, now);
+                self.blocks[block as usize] |= if one_bit { ONE_BIT } else { 0 };
                 self.mark(block, page);
             }
+            Sanitizing::Scrubs if one_bit => self.mark(block, page),
             Sanitizing::Scrubs => {
                 let width = self.rules().pages_per_wordline;
                 let first = page / width * width;
@@ -387,6 +394,8 @@ fn quantile(seed: u64, (block, page): (u32, u32), cycles: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    mod alone;
+
     use super::*;
     use crate::nand::cell::lock::FIVE_YEARS_HOURS;
 
@@ -424,7 +433,7 @@ mod tests {
         // Of all pages that are locked these lose their flags first.
         let (page, cycles, year) = (7, 3, (SimTime::ZERO, 525_600));
         locks.rules.as_mut().unwrap().seed = seed_of(0, (0, page), cycles);
-        assert!(locks.take_page(0, page, 8, SimTime::ZERO));
+        assert!(locks.take_page(0, page, (8, false), SimTime::ZERO));
         assert_eq!(locks.answer((0, page), (8, cycles), year), Raw::Data);
         locks.erased(0);
         locks.blank(0, page, SimTime::ZERO);
@@ -459,7 +468,7 @@ mod tests {
             cfg.lock.cells = cells;
             let mut locks = Locks::new(&cfg, Sanitizing::Locks, 1);
             let (page, cycles) = (7, 3);
-            assert!(locks.take_page(0, page, 8, SimTime::ZERO));
+            assert!(locks.take_page(0, page, (8, false), SimTime::ZERO));
             let mut answers = |drawn: u64| {
                 let rules = locks.rules.as_mut().unwrap();
                 rules.seed = seed_of(drawn, (0, page), cycles);
@@ -512,7 +521,7 @@ mod tests {
         let start = SimTime(90 * MINUTE_NS);
         for block in 0..BLOCKS {
             for page in (0..64).step_by(2) {
-                assert!(locks.take_page(block, page, 128, start));
+                assert!(locks.take_page(block, page, (128, false), start));
             }
         }
         let lost = |minutes: u64, first: u32| {
@@ -549,7 +558,7 @@ mod tests {
         (cfg.geometry.wordlines_per_block, cfg.geometry.bits_per_cell) = (2, 3);
         let fresh = || Locks::new(&cfg, what, 2);
         let mut locks = fresh();
-        locks.take_page(0, 1, 3, SimTime(120_000_000_000));
+        locks.take_page(0, 1, (3, false), SimTime(120_000_000_000));
         (locks, fresh(), [3, 0])
     }
 
@@ -582,5 +591,7 @@ mod tests {
         assert_eq!(told(reprograms, |_| {}), Ok(()));
         refused(reprograms, &|locks| locks.blocks[0] |= BLOCK_LOCKED, "locks on chips that have none");
         refused(reprograms, &|locks| locks.blocks[0] = 0, "in a block that was never locked");
+        refused(reprograms, &|locks| locks.blocks[0] = ONE_BIT, "when a block was locked first");
+        refused(of_locks, &|locks| locks.blocks[0] |= ONE_BIT, "when a block was locked first");
     }
 }

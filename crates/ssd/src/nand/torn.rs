@@ -141,8 +141,8 @@ impl TornChips {
     }
 
     /// Locks a page, or scrubs its wordline.
-    pub fn sanitize_page(&mut self, block: u32, page: u32, now: SimTime) -> Outcome {
-        let outcome = self.chip.sanitize_page(block, page, now);
+    pub fn sanitize_page(&mut self, block: u32, page: u32, one_bit: bool, now: SimTime) -> Outcome {
+        let outcome = self.chip.sanitize_page(block, page, one_bit, now);
         if outcome == Outcome::Pass {
             self.pages.remove(&(block, page));
         }
@@ -224,7 +224,7 @@ mod tests {
             }
             // Locks that are whole take their place.
             for block in 0..400 {
-                (0..PAGES).for_each(|page| _ = chips.sanitize_page(block, page, SimTime(200_000)));
+                (0..PAGES).for_each(|page| _ = chips.sanitize_page(block, page, false, SimTime(200_000)));
             }
             assert_eq!((answering(&chips, 0), answering(&chips, YEAR)), (0.0, 0.0));
             assert_eq!(chips.torn_locks().count(), 0);

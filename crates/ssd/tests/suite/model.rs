@@ -21,6 +21,7 @@ mod techniques;
 mod thief;
 mod traffic;
 mod units;
+mod wordlines;
 
 use self::bounded::{random_bounded, run_within};
 use self::chips::Chips;
@@ -31,6 +32,7 @@ use self::tally::Tally;
 use self::traffic::Run;
 use self::traffic::cuts::{CutTally, Lapse};
 use self::units::{random_one_shot, random_units};
+use self::wordlines::random_wordlines;
 use crate::support::every::has;
 use crate::support::{hints, soaked, variable};
 use ssd::ftl::sanitize;
@@ -67,6 +69,8 @@ const REPLICA_COMMANDS: u64 = 40_000;
 const LOCKED_REPLICA_COMMANDS: u64 = 24_000;
 /// Commands of all runs with locks.
 const LOCKED_COMMANDS: u64 = 80_000;
+/// Commands of all runs with wordlines that go as a whole, beside what fills some in another way.
+const WORDLINE_COMMANDS: u64 = 80_000;
 /// Commands of all runs with a bound of exposure.
 const BOUNDED_COMMANDS: u64 = 80_000;
 /// The same of drives at their ends, whose runs are shorter.
@@ -222,7 +226,7 @@ fn a_scan_finds_whole_pages_only() {
     let mut oracle = Oracle::new((4_096, 4, 16), (false, true), false);
     let mut chips = Chips::default();
     let (lpn, to) = (Lpn(0), Pun(0));
-    let begins = ChipEffect::ProgramBegins { block: 0, page: 0, first: to };
+    let begins = ChipEffect::ProgramBegins { block: 0, page: 0, first: to, one_bit: false };
     let spare = ChipEffect::Spare { to, lpn, from: Source::Zero, facts: Facts::NONE };
     let ends = |failed| ChipEffect::ProgramEnds { block: 0, page: 0, failed };
     for effect in [begins, spare] {
@@ -360,6 +364,22 @@ fn a_thief_finds_no_replica_of_what_was_said_to_be_gone() {
         "{} units replicated, {} replicas adopted, {} locks",
         tally.replicas, tally.adopted, tally.page_locks
     );
+}
+
+/// The same of drives that scrub and reprogram wordlines, beside what fills some in another way.
+#[test]
+fn a_thief_finds_nothing_on_wordlines_of_any_kind() {
+    let tally = check(WORDLINE_COMMANDS, &[], |seed| Run::watched(seed, "model/wordlines", random_wordlines));
+    println!(
+        "{} wordlines scrubbed, {} pages reprogrammed; {} of one bit a cell; {} units lost",
+        tally.scrubs, tally.reprograms, tally.one_bit_hidden, tally.units_lost
+    );
+    if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
+        assert!(
+            tally.scrubs > 1_000 && tally.reprograms > 1_000 && tally.one_bit_hidden > 1_000,
+            "{tally:?}"
+        );
+    }
 }
 
 /// The same where nothing is locked: then he finds, in every run.

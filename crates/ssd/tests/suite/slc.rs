@@ -3,6 +3,7 @@
 use super::support::every::{has, select};
 use ssd::config::{Table, Value};
 use ssd::flash::op::{Cause, OpKind};
+use ssd::nand::Raw;
 use ssd::nand::cell::CellPart;
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, MappingUnit, MovesOfFirst};
@@ -111,6 +112,35 @@ fn the_block_opened_first_leaves_first() {
     assert_eq!(in_cache(&mut drive, 0..13), [8, 9, 10, 11, 12]);
     let moved = drive.stats().ftl.moved_units[Cause::Destage as usize];
     assert_eq!((moved, drive.stats().ftl.slc_bypassed), (8, 0));
+}
+
+/// Four units on four wordlines: one of them is hidden by one pulse. Nothing moves, nothing is filled up, and the three
+/// pages that would share a wordline with it in another block stay as they are.
+#[test]
+fn a_page_of_the_cache_is_its_wordline() {
+    for (policy, kind) in [("scrub", OpKind::Scrub), ("reprogram", OpKind::Reprogram)] {
+        let mut cfg = config("fixed", 40, 4);
+        set(&mut cfg, "blocks_per_lane", Value::Integer(4));
+        cfg.cells = CellPart::preset("qlc").unwrap();
+        select(&mut cfg, "ftl.sanitize", policy);
+        let mut drive = functional(&cfg);
+        (0..4).for_each(|unit| send(&mut drive, OpCode::Write, unit));
+        assert_eq!(in_cache(&mut drive, 0..4), [0, 1, 2, 3]);
+        send(&mut drive, OpCode::Trim, 1);
+        let stats = drive.stats();
+        assert_eq!((stats.ops(kind), stats.ftl.sanitize_copies), (1, 0), "{policy}");
+        assert_eq!((stats.ftl.padded_units.iter().sum::<u64>(), stats.ops(OpKind::Program)), (0, 4));
+        let chips = drive.chips();
+        let block = (0..chips.blocks()).find(|&block| chips.programmed_pages(block) > 0).unwrap();
+        let raw = [0, 1, 2, 3].map(|page| chips.raw_read(block, page, drive.now(), 525_600));
+        assert_eq!(raw, [Raw::Data, Raw::Noise, Raw::Data, Raw::Data], "{policy}");
+        assert_eq!(in_cache(&mut drive, 0..4), [0, 2, 3]);
+        assert_eq!((drive.reports().sanitize().lost_pages, drive.stats().ftl.lost_units), (0, 0));
+        drive.check().unwrap();
+        let mut bytes = Vec::new();
+        drive.save(&mut bytes).unwrap();
+        Drive::restore(&cfg, &bytes).unwrap().check().unwrap();
+    }
 }
 
 #[test]

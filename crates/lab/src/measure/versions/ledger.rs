@@ -192,8 +192,8 @@ impl Ledger {
             ChipEffect::LockBlock { block, failed: false } => {
                 self.hide((block, 0, self.pages_per_block), book)
             }
-            ChipEffect::Scrub { block, page, failed: false } => {
-                let width = self.pages_per_wordline;
+            ChipEffect::Scrub { block, page, one_bit, failed: false } => {
+                let width = if one_bit { 1 } else { self.pages_per_wordline };
                 self.hide((block, page / width * width, width), book);
             }
             _ => {}

@@ -148,8 +148,7 @@ impl Locks {
                         first.filter(|page| here(page) && is_issued(page)).count() as u64
                     }
                     OpKind::Scrub => {
-                        let wordline =
-                            self.manner.pages_of_wordline(&tables.layout, op.ppn).map(|page| page.0);
+                        let wordline = self.manner.pages_of_op(&tables.layout, op).map(|page| page.0);
                         wordline.filter(is_issued).count() as u64
                     }
                     _ => u64::from(is_issued(&op.ppn.0)),

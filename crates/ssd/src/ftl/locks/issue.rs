@@ -161,7 +161,9 @@ impl Locks {
             at.page < flash.chip.programmed_pages(at.block)
         };
         match () {
-            () if self.manner.pages_of_wordline(&tables.layout, page).all(is_programmed) => None,
+            () if self.manner.pages_of_wordline(tables, page).all(is_programmed) => None,
+            // Its program is on its way, and there is nothing to fill up beside it.
+            () if tables.blocks.holds_one_bit(block) => Some(Look::Nothing),
             () if tables.blocks.state(block) == BlockState::Open => Some(Look::Unfinished),
             // It is looked at again when its last program has ended.
             () => (tables.blocks.programming(block) > 0).then_some(Look::Nothing),
@@ -171,7 +173,7 @@ impl Locks {
     /// What is to be done about a wordline whose pages are scrubbed together, by one of them: nothing may
     /// live on any of them, and none may be programmed later.
     fn look_at_wordline(&self, tables: &Tables, flash: &Flash, block: BlockId, page: Ppn) -> Look {
-        let pages = self.manner.pages_of_wordline(&tables.layout, page);
+        let pages = self.manner.pages_of_wordline(tables, page);
         let all = pages.clone().fold(0, |all, page| all | self.exposed.state(page));
         let to_do = |page: &Ppn| self.exposed.state(*page) & (EXPOSED | ISSUED | UNLOCKABLE) == EXPOSED;
         if all & ISSUED != 0 || !pages.clone().any(|page| to_do(&page)) {
@@ -201,17 +203,13 @@ impl Locks {
         if tables.replicas.count == 0 || self.manner.erases {
             return;
         }
-        let (units, bits) = (tables.layout.units_per_page, self.manner.pages_per_wordline);
-        let first = if self.manner.scrubs() {
-            self.manner.pages_of_wordline(&tables.layout, page).next()
-        } else {
-            Some(page)
-        };
-        let (count, span) = (if self.manner.scrubs() { bits } else { 1 }, tables.layout.span);
-        let pages = first.into_iter().flat_map(|first| (0..count).map(move |nth| first.0 + nth * span));
-        for unit in pages.flat_map(|page| page * units..(page + 1) * units).map(Pun) {
-            if tables.forget_replica_at(unit) {
-                self.note_death(tables, work, unit, Death::Ended);
+        let (units, scrubs) = (tables.layout.units_per_page, self.manner.scrubs());
+        let wordline = self.manner.pages_of_wordline(tables, page);
+        for other in wordline.filter(|&other| scrubs || other == page) {
+            for unit in (other.0 * units..(other.0 + 1) * units).map(Pun) {
+                if tables.forget_replica_at(unit) {
+                    self.note_death(tables, work, unit, Death::Ended);
+                }
             }
         }
     }
@@ -264,7 +262,7 @@ impl Locks {
             Answer::Pages => {
                 if self.manner.scrubs() {
                     // One of them stands for all.
-                    for other in self.manner.pages_of_wordline(&tables.layout, page) {
+                    for other in self.manner.pages_of_wordline(tables, page) {
                         if self.exposed.lock_issued(other) {
                             page = other;
                         }
@@ -272,7 +270,13 @@ impl Locks {
                 } else {
                     self.exposed.lock_issued(page);
                 }
-                tables.op(self.manner.page_op, Cause::Sanitize, page)
+                let op = tables.op(self.manner.page_op, Cause::Sanitize, page);
+                // The block may be none of the cache any more: what it holds is what it was.
+                let page_type = match tables.blocks.holds_one_bit(block) {
+                    true => tables.layout.one_bit_type,
+                    false => tables.order.page_type(op.at.page),
+                };
+                Op { page_type, ..op }
             }
             Answer::Block => {
                 let op = self.lock_block(tables, work, block, at);

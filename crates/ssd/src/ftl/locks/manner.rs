@@ -116,14 +116,29 @@ impl Manner {
         self.class_of(said.unwrap_or_else(lies))
     }
 
-    /// The pages of a page's wordline, in its physical block.
+    /// The pages of a page's wordline, in its physical block: of one bit a cell, itself.
     pub(in crate::ftl) fn pages_of_wordline(
+        &self,
+        tables: &Tables,
+        page: Ppn,
+    ) -> impl Iterator<Item = Ppn> + Clone + use<> {
+        let one_bit = tables.blocks.holds_one_bit(tables.layout.block_of_page(page).0);
+        self.wordline_of(&tables.layout, page, one_bit)
+    }
+
+    /// The same of a page that an operation is on, whatever has become of its block since.
+    pub(super) fn pages_of_op(&self, layout: &Layout, op: &Op) -> impl Iterator<Item = Ppn> + Clone + use<> {
+        self.wordline_of(layout, op.ppn, layout.is_one_bit(op))
+    }
+
+    fn wordline_of(
         &self,
         layout: &Layout,
         page: Ppn,
+        one_bit: bool,
     ) -> impl Iterator<Item = Ppn> + Clone + use<> {
         let (block, at) = layout.block_of_page(page);
-        let (span, bits) = (layout.span, self.pages_per_wordline);
+        let (span, bits) = (layout.span, if one_bit { 1 } else { self.pages_per_wordline });
         let (place, member) = (at / span, at % span);
         let first = place / bits * bits;
         let base = block.0 * layout.pages_per_block + member;
@@ -134,8 +149,9 @@ impl Manner {
     pub(super) fn pages_of_lock(&self, layout: &Layout, block: BlockId, op: &Op) -> (Ppn, u32) {
         match op.kind {
             OpKind::Scrub => {
-                let first = self.pages_of_wordline(layout, op.ppn).next();
-                (first.unwrap_or(op.ppn), self.pages_per_wordline)
+                let mut pages = self.pages_of_op(layout, op);
+                let count = pages.clone().count() as u32;
+                (pages.next().unwrap_or(op.ppn), count)
             }
             OpKind::BlockLock => {
                 let member = (0..layout.span).find(|&member| layout.member(block, member) == op.at);

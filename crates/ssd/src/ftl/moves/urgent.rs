@@ -468,10 +468,8 @@ impl Moves {
     /// only if they do not need what is left there.
     fn pad(&mut self, flash: &mut Flash, lane: LaneId, page: Ppn) {
         let Media { tables, work, space, locks, .. } = &mut self.media;
-        let (block, last) = (
-            tables.layout.block_of_page(page).0,
-            locks.manner.pages_of_wordline(&tables.layout, page).last(),
-        );
+        let (block, last) =
+            (tables.layout.block_of_page(page).0, locks.manner.pages_of_wordline(tables, page).last());
         // Wordlines that are filled up go beyond what moves may have on their way, two at most.
         if work.is_busy(&tables.layout, lane, MOVES_FOR_LOCKS + locks.manner.pages_filled_up()) {
             return locks.lists.wait_for_room(lane, block, false);

@@ -36,6 +36,8 @@ pub struct Blocks {
     mode: Vec<u8>,
     /// Used with one bit a cell.
     one_bit: Vec<bool>,
+    /// It was when it was opened last: what it holds since is of one bit a cell.
+    holds_one_bit: Vec<bool>,
     /// Share of its life that a block has behind it, in 1/4096, as the firmware estimates it.
     #[serde(with = "raw")]
     wear_q12: Vec<u16>,
@@ -67,6 +69,7 @@ impl Blocks {
             stream: vec![StreamId::NONE; n],
             mode: vec![0; n],
             one_bit: vec![false; n],
+            holds_one_bit: vec![false; n],
             wear_q12: vec![0; n],
             failing: vec![false; n],
             stale: vec![false; n],
@@ -95,6 +98,7 @@ impl Blocks {
         alike("streams of blocks", &self.stream, &fresh.stream)?;
         alike("program modes of blocks", &self.mode, &fresh.mode)?;
         alike("bits a cell of blocks", &self.one_bit, &fresh.one_bit)?;
+        alike("bits a cell of what blocks hold", &self.holds_one_bit, &fresh.holds_one_bit)?;
         alike("ages by wear", &self.wear_q12, &fresh.wear_q12)?;
         alike("failing blocks", &self.failing, &fresh.failing)?;
         alike("blocks that wait for their erase", &self.stale, &fresh.stale)?;
@@ -187,6 +191,7 @@ impl Blocks {
         self.stream[block.index()] = stream;
         self.mode[block.index()] = mode;
         self.opened_at[block.index()] = now;
+        self.holds_one_bit[block.index()] = self.one_bit[block.index()];
         self.set_state(block, BlockState::Open);
     }
 
@@ -206,6 +211,13 @@ impl Blocks {
     #[inline]
     pub fn is_one_bit(&self, block: BlockId) -> bool {
         self.one_bit[block.index()]
+    }
+
+    /// Whether what a block holds is of one bit a cell, whatever it is used for next.
+    pub fn holds_one_bit(&self, block: BlockId) -> bool {
+        let b = block.index();
+        let is_late = self.erasing[b] > 0 && self.state[b] != BlockState::Erasing;
+        if is_late { self.stale_one_bit[b] } else { self.holds_one_bit[b] }
     }
 
     /// A block that holds nothing is used with one bit a cell from now on, or with all of them.

@@ -204,6 +204,12 @@ impl Layout {
         self
     }
 
+    /// Whether an operation is on a page or block of one bit a cell.
+    #[inline]
+    pub fn is_one_bit(&self, op: &Op) -> bool {
+        self.one_bit_type > 0 && op.page_type == self.one_bit_type
+    }
+
     /// Blocks of the drive that can hold data.
     pub fn blocks(&self) -> u32 {
         self.lanes * self.blocks_per_lane

@@ -83,8 +83,7 @@ impl Tables {
     /// Whether an operation is on a page or block of one bit a cell.
     #[inline]
     pub(in crate::ftl) fn is_one_bit(&self, op: &Op) -> bool {
-        let one_bit = self.layout.one_bit_type;
-        one_bit > 0 && op.page_type == one_bit
+        self.layout.is_one_bit(op)
     }
 
     /// Nothing of a page can be read any more: none of its units is secured.

@@ -149,7 +149,7 @@ mod tests {
 
     /// Locks pages of the first block at a time, of which four are programmed.
     fn lock(locks: &mut Locks, pages: &[u32], at: u64) {
-        pages.iter().for_each(|&page| assert!(locks.take_page(0, page, 4, SimTime(at))));
+        pages.iter().for_each(|&page| assert!(locks.take_page(0, page, (4, false), SimTime(at))));
     }
 
     /// How old the locks of three pages of the first block are at a time, by the chance that they answer; hours.

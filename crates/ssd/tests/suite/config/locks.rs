@@ -62,10 +62,6 @@ const WRONG: &[(&str, &[&str])] = &[
         "[ftl.sanitize]\npolicy = \"reprogram\"\n[nand.cell]\nprogram_order = \"shadow\"",
         &["nand.cell.program_order", "\"reprogram\"", "wordline_major"],
     ),
-    (
-        "[ftl.sanitize]\npolicy = \"reprogram\"\n[ftl.slc_cache]\npolicy = \"fixed\"",
-        &["ftl.slc_cache.policy", "SLC blocks", "ftl.slc_cache.policy = \"none\""],
-    ),
     ("[ftl.sanitize]\nrelock_months = -1", &["ftl.sanitize.relock_months", "-1", "0 to 1200 months"]),
     ("[ftl.sanitize]\nrelock_months = nan", &["ftl.sanitize.relock_months", "nan", "0 to 1200 months"]),
     ("[ftl.sanitize]\nrelock_months = inf", &["ftl.sanitize.relock_months", "inf", "0 to 1200 months"]),
@@ -150,6 +146,10 @@ fn what_locks_can_be_is_accepted() {
     // Cells of two bits are those of the part with two, where nobody says otherwise.
     accepted(&beside_evanesco("[ftl.sanitize]\npolicy = \"reprogram\""));
     accepted("[ftl.sanitize]\npolicy = \"reprogram\"\n[nand.geometry]\nbits_per_cell = 2");
+    // A page of one bit a cell is its wordline.
+    for policy in ["scrub", "reprogram"] {
+        accepted(&format!("[ftl.sanitize]\npolicy = \"{policy}\"\n[ftl.slc_cache]\npolicy = \"fixed\""));
+    }
     accepted(&beside_evanesco(
         "[ftl.sanitize]\npolicy = \"page_lock\"\n[nand.timing]\nt_block_lock_us = 250",
     ));

@@ -168,9 +168,13 @@ pub struct Chips {
     /// Pages of a wordline, where one follows the other, and whether what is hidden is noise.
     pages_per_wordline: u32,
     noisy: bool,
+    /// Blocks that were programmed with one bit a cell.
+    one_bit: Vec<bool>,
     /// Cuts between a program's begin and its end, and others.
     pub cuts_in_programs: u64,
     pub cuts: u64,
+    /// Pages of one bit a cell that were scrubbed or reprogrammed.
+    pub one_bit_hidden: u64,
 }
 
 impl Chips {
@@ -186,8 +190,9 @@ impl Chips {
     /// A chip did something; `oracle` has seen all that was before.
     pub fn apply(&mut self, effect: ChipEffect, oracle: &Oracle) -> Verdict {
         match effect {
-            ChipEffect::ProgramBegins { block, page, .. } => {
+            ChipEffect::ProgramBegins { block, page, one_bit, .. } => {
                 let place = (block, page);
+                self.note_bits(place, one_bit)?;
                 if self.locked.contains(&block) {
                     return Err(format!("page {page} of block {block} is programmed, and that is locked"));
                 }
@@ -223,6 +228,7 @@ impl Chips {
                     return Err(format!("page {page} of block {block} is locked, and was not programmed"));
                 };
                 found.hidden |= !failed;
+                self.one_bit_hidden += u64::from(self.noisy && !failed && self.is_one_bit(block));
             }
             ChipEffect::LockBlock { block, failed } => {
                 if !failed {
@@ -230,8 +236,14 @@ impl Chips {
                     self.pages.range_mut(block, 0..u32::MAX).for_each(|page| page.hidden = true);
                 }
             }
-            ChipEffect::Scrub { block, page, failed } => {
-                let wordline = self.wordline(page);
+            ChipEffect::Scrub { block, page, one_bit, failed } => {
+                if one_bit != self.is_one_bit(block) {
+                    return Err(format!(
+                        "page {page} of block {block} is scrubbed as one of other bits a cell"
+                    ));
+                }
+                let wordline = self.wordline((block, page));
+                self.one_bit_hidden += u64::from(one_bit && !failed);
                 for found in self.pages.range_mut(block, wordline).filter(|_| !failed) {
                     if !found.ended {
                         return Err(format!(
@@ -253,10 +265,28 @@ impl Chips {
         Ok(())
     }
 
+    /// A page is programmed with one bit a cell, or is not: its block was opened so, and a page is a wordline then.
+    fn note_bits(&mut self, (block, page): Place, one_bit: bool) -> Verdict {
+        let found = at(&mut self.one_bit, block);
+        if page == 0 {
+            *found = one_bit;
+        }
+        match *found == one_bit {
+            true => Ok(()),
+            false => Err(format!("page {page} of block {block} is programmed with other bits a cell")),
+        }
+    }
+
+    /// Whether a block was programmed with one bit a cell since its last erase.
+    pub fn is_one_bit(&self, block: u32) -> bool {
+        self.one_bit.get(block as usize).copied().unwrap_or(false)
+    }
+
     /// The pages of a page's wordline.
-    fn wordline(&self, page: u32) -> Range<u32> {
-        let first = page / self.pages_per_wordline * self.pages_per_wordline;
-        first..first + self.pages_per_wordline
+    fn wordline(&self, (block, page): Place) -> Range<u32> {
+        let width = if self.is_one_bit(block) { 1 } else { self.pages_per_wordline };
+        let first = page / width * width;
+        first..first + width
     }
 
     /// Those of them that are there.
@@ -265,7 +295,7 @@ impl Chips {
         pages: &'a Pages,
         (block, page): Place,
     ) -> impl Iterator<Item = (Place, &'a Page)> {
-        let wordline = self.wordline(page);
+        let wordline = self.wordline((block, page));
         wordline.filter_map(move |page| pages.get((block, page)).map(|found| ((block, page), found)))
     }
 

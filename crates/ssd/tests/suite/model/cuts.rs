@@ -296,9 +296,11 @@ impl Run {
         }
         // The block may have been erased since.
         let is_there = |chips: &TornChips| place.page < chips.chip().programmed_pages(place.block);
+        let one_bit = self.chips.as_ref().is_some_and(|model| model.is_one_bit(place.block));
         while is_there(chips)
-            && chips.sanitize_page(place.block, place.page, self.drive.now()) == Outcome::Fail
-        {}
+            && chips.sanitize_page(place.block, place.page, one_bit, self.drive.now()) == Outcome::Fail
+        {
+        }
     }
 
     /// The thief reads every page, so many minutes later; the drive has served again, or not.

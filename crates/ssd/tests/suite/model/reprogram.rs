@@ -12,7 +12,7 @@ use ssd::sections::{ErrorModel, ProgramOrder, Reliability};
 /// Whether pages of a drive can be programmed over, and what that does to others be known; it is, then.
 pub fn can_reprogram(cfg: &mut DriveConfig) -> bool {
     let bits = cfg.geometry.bits_per_cell;
-    let has_others = cfg.slc_blocks_per_lane() > 0 || techniques::replicates(cfg) || techniques::deals(cfg);
+    let has_others = techniques::replicates(cfg) || techniques::deals(cfg);
     if bits == 1 || has_others || copies(cfg) {
         return false;
     }

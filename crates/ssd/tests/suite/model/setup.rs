@@ -430,21 +430,24 @@ pub fn flushes_program(cfg: &DriveConfig) -> bool {
 
 /// Locks what dies by any policy; false if it does not suit the drive.
 fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
-    cfg.redundancy.parity_percent = 0.0;
-    if !flushes_program(cfg) {
-        cfg.buffer.set("flush", &Value::Text("program".to_owned())).unwrap();
-    }
     let left_out = [sanitize::FAMILY.default, sanitize::reprogram::NAME];
     let names = names(&sanitize::FAMILY).into_iter().filter(|name| !left_out.contains(name));
     let policy = pick(rng, &names.collect::<Vec<_>>());
     // Draws of its own: the others stay what they were.
     let reprograms = Rng::named(cfg.drive.seed, "model/reprogram").below(6) == 0;
     let policy = if reprograms && can_reprogram(cfg) { sanitize::reprogram::NAME } else { policy };
-    if policy == "scrub" && cfg.slc_blocks_per_lane() > 0 {
-        return false;
-    }
     if policy == "scrub" && (techniques::replicates(cfg) || techniques::deals(cfg)) {
         return false;
+    }
+    sanitize_by(cfg, rng, policy);
+    true
+}
+
+/// Locks what dies by a policy that suits the drive.
+pub fn sanitize_by(cfg: &mut DriveConfig, rng: &mut Rng, policy: &str) {
+    cfg.redundancy.parity_percent = 0.0;
+    if !flushes_program(cfg) {
+        cfg.buffer.set("flush", &Value::Text("program".to_owned())).unwrap();
     }
     if policy == "scrub" {
         cfg.cell.program_order = ProgramOrder::WordlineMajor;
@@ -464,7 +467,6 @@ fn random_sanitize(cfg: &mut DriveConfig, rng: &mut Rng) -> bool {
         renew(cfg);
         bound_exposure(cfg);
     }
-    true
 }
 
 /// The same, small, whose cells make no errors, with the pulses of the paper: what becomes of those that are cut short

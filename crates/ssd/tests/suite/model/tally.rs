@@ -32,6 +32,11 @@ pub struct Tally {
     /// Locks that were set again because they were old.
     pub relocks: u64,
     pub lock_copies: u64,
+    /// Wordlines scrubbed.
+    pub scrubs: u64,
+    /// Pages of one bit a cell scrubbed or reprogrammed, and pages copied inside chips, where a thief watches.
+    pub one_bit_hidden: u64,
+    pub copies: u64,
     /// Pages reprogrammed, and units lost on drives whose cells make no errors of their own.
     pub reprograms: u64,
     pub spoiled: u64,
@@ -71,6 +76,9 @@ impl Tally {
         self.failed_locks += other.failed_locks;
         self.relocks += other.relocks;
         self.lock_copies += other.lock_copies;
+        self.scrubs += other.scrubs;
+        self.one_bit_hidden += other.one_bit_hidden;
+        self.copies += other.copies;
         self.reprograms += other.reprograms;
         self.spoiled += other.spoiled;
         self.exposed_percent = self.exposed_percent.max(other.exposed_percent);
