@@ -15,7 +15,7 @@ pub struct MigrationWork {
     /// Pages read into the controller to be moved.
     pub off_chip: u64,
     /// Of these, pages whose destination was in another plane, of another class (`ftl.page_class`), or the first page
-    /// of a block where that tells its age. Counted, like the next four, only where copies are made.
+    /// of a block where that tells its age. Counted, like the next five, only where copies are made.
     pub refused_by_place: u64,
     /// Pages of which not all mapping units were valid: a copy takes whole pages.
     #[serde(default)]
@@ -23,6 +23,9 @@ pub struct MigrationWork {
     /// Pages that left the SLC cache, whose data a copy inside the chip could not pack.
     #[serde(default)]
     pub refused_by_slc: u64,
+    /// Pages of whose wordline another was reprogrammed (`ftl.sanitize`): the controller must see if they are lost.
+    #[serde(default)]
+    pub refused_by_reprogram: u64,
     /// Pages whose data was too old to be copied without correction.
     pub refused_by_age_of_data: u64,
     /// Pages whose data had already been copied as many times in a row as it may.
@@ -46,6 +49,7 @@ impl MigrationWork {
             refused_by_place: counts.copies_refused_by_place,
             refused_by_valid: counts.copies_refused_by_valid,
             refused_by_slc: counts.copies_refused_by_slc,
+            refused_by_reprogram: counts.copies_refused_by_reprogram,
             refused_by_age_of_data: of_copies.copies_refused_by_age_of_data,
             refused_by_limit: of_copies.copies_refused_by_limit,
             in_a_row_max: of_copies.copies_in_a_row_max,

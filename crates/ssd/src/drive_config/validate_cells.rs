@@ -77,7 +77,6 @@ impl DriveConfig {
         let is_other = own != program_mode::nominal::NAME || !names.iter().skip(1).all(resists);
         let is_known = is_other && self.errors.model != ErrorModel::None;
         Beside {
-            reprograms: (means == Some(Sanitizing::Reprograms)).then(|| self.sanitize.name()),
             fills_wordlines: matches!(means, Some(Sanitizing::Scrubs | Sanitizing::Reprograms))
                 .then(|| self.sanitize.name()),
             modes: is_known.then_some((own, names)),

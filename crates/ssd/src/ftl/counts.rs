@@ -135,6 +135,9 @@ counters! {
         copies_refused_by_valid: u64, "pages", in "ftl.migration.refused_by_valid";
         /// Pages not copied because they leave the SLC cache, whose data a copy inside the chip could not pack.
         copies_refused_by_slc: u64, "pages", in "ftl.migration.refused_by_slc";
+        /// Pages not copied because another page of their wordline was reprogrammed: the controller must see whether
+        /// they are lost.
+        copies_refused_by_reprogram: u64, "pages", in "ftl.migration.refused_by_reprogram";
         /// Blocks erased and returned to the free list.
         reclaimed_blocks: u64, "blocks", in "ftl.reclaimed_blocks";
         /// Of these, by the program mode that they were programmed in (`cell.modes`).

@@ -207,7 +207,7 @@ impl Ftl {
                 needs.victims,
                 layout,
             ),
-            locks,
+            locks: locks.beside_copies(techniques.copies()),
             techniques,
             tables,
         };

@@ -371,14 +371,20 @@ fn a_thief_finds_no_replica_of_what_was_said_to_be_gone() {
 fn a_thief_finds_nothing_on_wordlines_of_any_kind() {
     let tally = check(WORDLINE_COMMANDS, &[], |seed| Run::watched(seed, "model/wordlines", random_wordlines));
     println!(
-        "{} wordlines scrubbed, {} pages reprogrammed; {} of one bit a cell; {} units lost",
-        tally.scrubs, tally.reprograms, tally.one_bit_hidden, tally.units_lost
+        "{} wordlines scrubbed, {} pages reprogrammed; {} of one bit a cell; {} copies, {} refused; {} units lost",
+        tally.scrubs,
+        tally.reprograms,
+        tally.one_bit_hidden,
+        tally.copies,
+        tally.copies_refused,
+        tally.units_lost
     );
     if !is_search() && variable("WORDLINE_MODEL_OPS").is_none() {
         assert!(
             tally.scrubs > 1_000 && tally.reprograms > 1_000 && tally.one_bit_hidden > 1_000,
             "{tally:?}"
         );
+        assert!((tally.copies > 200 && tally.copies_refused > 200) || !has("ftl.migration"), "{tally:?}");
     }
 }
 

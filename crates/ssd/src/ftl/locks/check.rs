@@ -4,7 +4,7 @@ use super::Locks;
 use super::exposed::{EXPOSED, ISSUED, ODD, is_leaving, is_owed};
 use super::exposure::IN_PROGRAM;
 use crate::flash::Flash;
-use crate::flash::op::{Op, OpKind};
+use crate::flash::op::{Op, OpKind, UnitRef};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
 use crate::ftl::work::Work;
@@ -155,6 +155,10 @@ impl Locks {
                 };
             } else if matches!(op.kind, OpKind::Program | OpKind::Copyback) && !op.cause.is_for_host() {
                 let units = flash.pool.units(id).iter();
+                let spoils =
+                    |unit: &UnitRef| self.spoils(tables, tables.layout.page_of_unit(Pun(unit.source)).0);
+                let is_spoiled = op.kind == OpKind::Copyback && units.clone().any(spoils);
+                ensure(!is_spoiled, "a page is copied off a wordline that is reprogrammed")?;
                 copying.extend(units.map(|unit| (op.ppn.0, unit.source)));
             }
         }

@@ -28,6 +28,8 @@ pub(super) const LEAVING: u8 = 64;
 pub(super) const HELD: u8 = 128;
 /// Of a page that is not exposed, so that nothing leaves it: it is locked, where locks are set again.
 pub(super) const LOCKED: u8 = LEAVING;
+/// Of such a page: it is noise, where pages are reprogrammed.
+pub(super) const SPOILS: u8 = LEAVING;
 /// Of such a page, which is of no generation: it is to be locked again.
 pub(super) const DUE: u8 = ODD;
 
@@ -204,7 +206,13 @@ impl Exposed {
         manner.erases && self.has(block) || self.is_unlockable(layout, block)
     }
 
-    /// A page is locked, where locks are set again.
+    /// Whether a page was reprogrammed, or is about to be, where that is done to pages.
+    pub(super) fn spoils(&self, page: Ppn) -> bool {
+        let state = self.state(page);
+        state & ISSUED != 0 || state & (SPOILS | EXPOSED) == SPOILS
+    }
+
+    /// A page is locked, where locks are set again, or reprogrammed.
     pub(super) fn lock(&mut self, page: Ppn) {
         self.pages[page.index()] |= LOCKED;
     }

@@ -3,7 +3,7 @@
 use super::exposed::{DEFERRED, EXPOSED, FAILED, HELD, ISSUED, LEAVING, UNLOCKABLE, is_due};
 use super::{IN_FLIGHT_AT_MOST, Locks};
 use crate::flash::Flash;
-use crate::flash::op::{Cause, Op, OpKind};
+use crate::flash::op::{Cause, Op, OpKind, UnitRef};
 use crate::ftl::sanitize::{Answer, Deaths};
 use crate::ftl::tables::Tables;
 use crate::ftl::tables::blocks::BlockState;
@@ -150,7 +150,40 @@ impl Locks {
         {
             return waits;
         }
+        if self.manner.waits_for_copies && self.is_being_copied(tables, page) {
+            // The end of the copy has the block looked at again.
+            return Look::Nothing;
+        }
         Look::Dead
+    }
+
+    /// Whether anything of a page's wordline is being copied: what is lost meanwhile would go along unseen.
+    pub(super) fn is_being_copied(&self, tables: &Tables, page: Ppn) -> bool {
+        let units = |page| tables.layout.units_of_page(page);
+        self.copying.len() > 0
+            && self.manner.pages_of_wordline(tables, page).flat_map(units).any(|unit| self.copying.has(unit))
+    }
+
+    /// Whether a page must not be copied inside its plane: others of its wordline were reprogrammed, or are about to
+    /// be, so that it may be lost.
+    #[cold]
+    pub(in crate::ftl) fn spoils(&self, tables: &Tables, page: Ppn) -> bool {
+        self.manner.waits_for_copies
+            && self.manner.pages_of_wordline(tables, page).any(|page| self.exposed.spoils(page))
+    }
+
+    /// What was copied has left: what waited for that is looked at.
+    #[cold]
+    pub(in crate::ftl) fn end_copies(
+        &mut self,
+        tables: &Tables,
+        work: &mut Work,
+        (to, units): (Ppn, &[UnitRef]),
+    ) {
+        self.copying.end(to);
+        for unit in if self.manner.waits_for_copies { units } else { &[] } {
+            self.list_wordlines(tables, work, tables.layout.block_of_unit(Pun(unit.source)));
+        }
     }
 
     /// What is to be done about a page's wordline before it is full; nothing if it is, or becomes no fuller: a block
@@ -366,6 +399,9 @@ impl Locks {
     ) {
         if outcome == Outcome::Pass {
             self.forget_page(&tables.layout, work, (page, false));
+            if self.manner.waits_for_copies {
+                self.exposed.lock(page);
+            }
             return self.renewals.note_locked(&mut self.exposed, (block, page), self.clocks.now);
         }
         // One more try, then the block is emptied and erased. One that is out of use keeps what it holds.

@@ -23,6 +23,8 @@ pub(crate) struct Manner {
     pub(super) pages_per_wordline: u32,
     /// Planes of a block.
     pub(super) span: u32,
+    /// Pages are reprogrammed, and some that move are copied inside the chips: those of a wordline go first.
+    pub(super) waits_for_copies: bool,
     pub(super) rules: Rules,
     pub(super) page_ns: u64,
     pub(super) block_ns: u64,
@@ -43,6 +45,7 @@ impl Manner {
             erases: on && policy.means().is_none(),
             pages_per_wordline: cfg.geometry.bits_per_cell,
             span: layout.span,
+            waits_for_copies: false,
             rules: policy.rules(),
             page_ns: SimDuration::from_us(cfg.timing.t_page_lock_us).0,
             block_ns: SimDuration::from_us(cfg.timing.t_block_lock_us).0,
@@ -58,6 +61,7 @@ impl Manner {
         (self.rules, self.pages_per_wordline, self.span) =
             (fresh.rules, fresh.pages_per_wordline, fresh.span);
         (self.page_ns, self.block_ns) = (fresh.page_ns, fresh.block_ns);
+        self.waits_for_copies = fresh.waits_for_copies;
         Ok(())
     }
 

@@ -107,6 +107,12 @@ impl Locks {
         }
     }
 
+    /// The same beside copies inside the chips, if there are any.
+    pub fn beside_copies(mut self, copies: bool) -> Self {
+        self.manner.waits_for_copies = copies && self.manner.reprograms();
+        self
+    }
+
     /// Whether anything is ever locked.
     #[inline(always)]
     pub fn are_on(&self) -> bool {

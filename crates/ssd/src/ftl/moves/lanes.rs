@@ -378,7 +378,8 @@ impl Moves {
         let lane = LaneId(op.tag);
         let (units, count) = flash.pool.take(id);
         if self.media.locks.are_on() {
-            self.media.locks.copying.end(op.ppn);
+            let Media { locks, tables, work, .. } = &mut self.media;
+            locks.end_copies(tables, work, (op.ppn, &units[..count]));
         }
         self.place_all(flash, lane, op, &units[..count]);
         self.media.work.lane_mut(lane).programs -= 1;

@@ -335,7 +335,8 @@ impl Moves {
             .after_program(self.media.tables.layout.block_of_page(op.ppn).0, op.outcome == Outcome::Fail);
     }
 
-    /// Copies a page inside the chip, if it is none of the SLC cache, all of it is valid, the next page of its units'
+    /// Copies a page inside the chip, if it is none of the SLC cache, all of it is valid, none of its wordline was
+    /// reprogrammed, the next page of its units'
     /// stream lies in the same plane and takes such data, and a technique has it so.
     pub(in crate::ftl) fn copy_back(
         &mut self,
@@ -344,15 +345,10 @@ impl Moves {
         (cause, source): (Cause, Ppn),
         units: &mut [UnitRef],
     ) -> bool {
-        let Media { tables, work, space, .. } = &mut self.media;
-        if tables.blocks.is_one_bit(tables.layout.block_of_page(source).0) {
-            work.counts.copies_refused_by_slc += 1;
+        if !self.may_leave_by_copy(source, units.len()) {
             return false;
         }
-        if units.len() < tables.layout.units_per_page as usize {
-            work.counts.copies_refused_by_valid += 1;
-            return false;
-        }
+        let Media { tables, space, .. } = &mut self.media;
         let (streams, clock) = (space.allocator.streams(), tables.clock);
         let separation = &mut self.separation;
         let mut of = |unit: &UnitRef| separation.peek_move(streams, clock, cause, unit);
@@ -368,7 +364,7 @@ impl Moves {
             ((from.die, from.plane) == (at.die, at.plane) && units.iter().all(suits)).then_some(at)
         };
         let Some(to) = next.filter(|_| goes_together).and_then(goes) else {
-            work.counts.copies_refused_by_place += 1;
+            self.media.work.counts.copies_refused_by_place += 1;
             return false;
         };
         let Some(asked) = self.judge_copy(flash, (source, from), to) else { return false };
@@ -404,6 +400,23 @@ impl Moves {
         self.media.write_parity(flash, found, &op, flash.is_instant());
         self.media.after_allocation(lane, found);
         true
+    }
+
+    /// Whether a page of which so many units are valid can leave its block by a copy at all.
+    fn may_leave_by_copy(&mut self, source: Ppn, units: usize) -> bool {
+        let Media { tables, work, locks, .. } = &mut self.media;
+        let refused = match () {
+            () if tables.blocks.is_one_bit(tables.layout.block_of_page(source).0) => {
+                &mut work.counts.copies_refused_by_slc
+            }
+            () if units < tables.layout.units_per_page as usize => &mut work.counts.copies_refused_by_valid,
+            () if locks.are_on() && locks.spoils(tables, source) => {
+                &mut work.counts.copies_refused_by_reprogram
+            }
+            () => return true,
+        };
+        *refused += 1;
+        false
     }
 
     /// Whether a page is copied to that place: for which technique, and what that is told of it.

@@ -90,8 +90,6 @@ pub(crate) struct Needs {
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code)] // no technique of the list may ask
 pub(crate) struct Beside<'a> {
-    /// What dies is programmed over, which costs others of their bits.
-    pub reprograms: Option<&'a str>,
     /// What dies goes with its wordline, once that is full.
     pub fills_wordlines: Option<&'a str>,
     /// Blocks are programmed in modes that mean something else than how they resist reads: by whom, and their names.

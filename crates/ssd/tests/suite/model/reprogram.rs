@@ -2,7 +2,6 @@
 
 use super::setup::{make_room, random_config, random_policy};
 use super::techniques;
-use crate::support::every::{chosen, has};
 use ssd::DriveConfig;
 use ssd::ftl::sanitize;
 use ssd::nand::cell::CellPart;
@@ -13,7 +12,7 @@ use ssd::sections::{ErrorModel, ProgramOrder, Reliability};
 pub fn can_reprogram(cfg: &mut DriveConfig) -> bool {
     let bits = cfg.geometry.bits_per_cell;
     let has_others = techniques::replicates(cfg) || techniques::deals(cfg);
-    if bits == 1 || has_others || copies(cfg) {
+    if bits == 1 || has_others {
         return false;
     }
     cfg.cell.program_order = ProgramOrder::WordlineMajor;
@@ -22,11 +21,6 @@ pub fn can_reprogram(cfg: &mut DriveConfig) -> bool {
     }
     cfg.timing.t_reprogram_us = cfg.timing.t_page_lock_us.max(10.0);
     true
-}
-
-/// Whether moves may be copied inside chips.
-fn copies(cfg: &DriveConfig) -> bool {
-    has("ftl.migration") && chosen(cfg, "ftl.migration") != "off_chip"
 }
 
 /// A drive without errors of its own that programs over what dies.

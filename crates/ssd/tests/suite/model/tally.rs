@@ -37,6 +37,8 @@ pub struct Tally {
     /// Pages of one bit a cell scrubbed or reprogrammed, and pages copied inside chips, where a thief watches.
     pub one_bit_hidden: u64,
     pub copies: u64,
+    /// Pages not copied because others of their wordline were reprogrammed.
+    pub copies_refused: u64,
     /// Pages reprogrammed, and units lost on drives whose cells make no errors of their own.
     pub reprograms: u64,
     pub spoiled: u64,
@@ -79,6 +81,7 @@ impl Tally {
         self.scrubs += other.scrubs;
         self.one_bit_hidden += other.one_bit_hidden;
         self.copies += other.copies;
+        self.copies_refused += other.copies_refused;
         self.reprograms += other.reprograms;
         self.spoiled += other.spoiled;
         self.exposed_percent = self.exposed_percent.max(other.exposed_percent);

@@ -564,6 +564,7 @@ impl Run {
             scrubs: self.drive.stats().ops(OpKind::Scrub),
             one_bit_hidden: self.chips.as_ref().map_or(0, |chips| chips.one_bit_hidden),
             copies: self.drive.stats().ftl.copies,
+            copies_refused: self.drive.stats().ftl.copies_refused_by_reprogram,
             reprograms: self.drive.stats().ops(OpKind::Reprogram),
             spoiled: if self.drive.chips().ages() { 0 } else { self.oracle.units_lost },
             relocks: self.drive.stats().ftl.sanitize_relocks,

@@ -8,7 +8,7 @@
 //! limit of a copy is that lowest one, target included (assumed): errors of an old block stay with data that has left
 //! it, so that the limit of younger blocks alone would let it go on too long.
 
-use super::{Beside, CopiesInside, GoesByAges, Hop, Needs, Seen, Technique};
+use super::{CopiesInside, GoesByAges, Hop, Needs, Seen, Technique};
 use crate::config::member::Misfit;
 use crate::ftl::tables::layout::Layout;
 pub use crate::ftl::tables::worn::Worn;
@@ -149,17 +149,6 @@ impl Technique for Copies {
         };
         let misfit = policy.misfit().or_else(|| wide.then(by_units));
         misfit.or_else(|| (cfg.pages_of_program() > 1).then(one_shot))
-    }
-
-    fn clash(config: &Config, beside: &Beside<'_>) -> Option<Misfit> {
-        if !Policy::build(config).copies() {
-            return None;
-        }
-        beside.reprograms.map(|by| Misfit {
-            keys: &["ftl.sanitize.policy", "ftl.migration.policy"],
-            found: format!("\"{by}\", with copies by \"{}\" that carry lost data along", config.name()),
-            allowed: "ftl.migration.policy = \"off_chip\", or another ftl.sanitize.policy".to_owned(),
-        })
     }
 
     /// A byte a page of the firmware's, and one of what chips remember.

@@ -179,10 +179,6 @@ const WRONG: &[(&str, &[&str])] = &[
         "[ftl.migration]\npolicy = \"copyback_by_cycles\"\nlimits = [3, 1.5]",
         &["my.toml:3: ftl.migration.limits: impossible", "a part of a copy", "whole numbers"],
     ),
-    (
-        "[ftl.sanitize]\npolicy = \"reprogram\"\n[ftl.migration]\npolicy = \"copyback_always\"",
-        &["ftl.migration.policy", "\"copyback_always\" that carry lost data along", "\"off_chip\""],
-    ),
 ];
 
 /// Those that the ages of blocks have to do with.
