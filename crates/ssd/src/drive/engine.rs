@@ -494,6 +494,9 @@ impl State {
             // Who was once refused a page was trimmed meanwhile, or waits for others to share it with.
             self.ftl.moves.media.waits.grant(Lack::Page, false);
         } else if self.host.waits_for_room() {
+            if self.ftl.erase_dead(&mut self.flash) {
+                return true;
+            }
             let reason = self.ftl.moves.media.tables.blocks.why_no_room();
             let (host, mut below) = self.split();
             host.end_in_read_only(reason, &mut below);

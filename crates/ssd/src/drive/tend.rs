@@ -55,7 +55,7 @@ impl State {
             return false;
         }
         // What is to be locked finds no room to make the page free of what lives there.
-        if self.ftl.retry_locks(&mut self.flash) {
+        if self.ftl.retry_locks(&mut self.flash) || self.ftl.erase_dead(&mut self.flash) {
             return true;
         }
         // Where no time passes what has found room by that is read, and may wait for others of its class.

@@ -189,11 +189,13 @@ impl Cleaning {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
         let coming = work.lanes[lane.index()].coming > 0;
         let whole = layout.data_units_per_block();
-        if coming && !allocator.has_room(tables, work, lane, whole, Cause::Cleaning) {
-            return None;
-        }
         let first = layout.first_block(lane).0;
         let view: LaneView<'_> = tables.blocks.lane_view(layout, lane, tables.clock);
+        if coming && !allocator.has_room(tables, work, lane, whole, Cause::Cleaning) {
+            // A block without live data needs no page that others wait for.
+            let dead = view.least_live().filter(|&block| work.is_stuck && view.eligible(block) == Some(0));
+            return dead.map(|block| BlockId(first + block));
+        }
         let chooser = &mut |view: &LaneView<'_>| {
             let chosen = self.victim.choose(view, &mut self.rng)?;
             let can_be = view.eligible(chosen).is_some();

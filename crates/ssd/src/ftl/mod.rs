@@ -497,6 +497,16 @@ impl Ftl {
         self.moves.media.is_carrying(flash)
     }
 
+    /// Nothing goes on, and what is on its way to being free lacks a page itself, for what is left of it: blocks
+    /// without live data, which need none, are erased. Returns whether any is.
+    #[cold]
+    pub fn erase_dead(&mut self, flash: &mut Flash) -> bool {
+        self.moves.media.work.is_stuck = true;
+        self.check_lanes(flash);
+        self.moves.media.work.is_stuck = false;
+        self.moves.media.is_carrying(flash)
+    }
+
     /// The flash is told how old all blocks are.
     pub(crate) fn tell_wear(&self, flash: &mut Flash) {
         for physical in 0..flash.chip.blocks() {
