@@ -189,13 +189,11 @@ impl Cleaning {
         // Blocks on their way to being free will make room for any answer; only without them is a policy overruled.
         let coming = work.lanes[lane.index()].coming > 0;
         let whole = layout.data_units_per_block();
+        if coming && !allocator.has_room(tables, work, lane, whole, Cause::Cleaning) {
+            return if work.is_stuck { dead_block(tables, lane) } else { None };
+        }
         let first = layout.first_block(lane).0;
         let view: LaneView<'_> = tables.blocks.lane_view(layout, lane, tables.clock);
-        if coming && !allocator.has_room(tables, work, lane, whole, Cause::Cleaning) {
-            // A block without live data needs no page that others wait for.
-            let dead = view.least_live().filter(|&block| work.is_stuck && view.eligible(block) == Some(0));
-            return dead.map(|block| BlockId(first + block));
-        }
         let chooser = &mut |view: &LaneView<'_>| {
             let chosen = self.victim.choose(view, &mut self.rng)?;
             let can_be = view.eligible(chosen).is_some();
@@ -216,6 +214,14 @@ impl Cleaning {
         let least = BlockId(first + tables.blocks.lane_view(layout, lane, tables.clock).least_live()?);
         allocator.fits(tables, work, lane, least, Cause::Cleaning).then_some(least)
     }
+}
+
+/// A block of a lane without live data, which needs no page that others wait for.
+#[cold]
+fn dead_block(tables: &Tables, lane: LaneId) -> Option<BlockId> {
+    let view: LaneView<'_> = tables.blocks.lane_view(&tables.layout, lane, tables.clock);
+    let dead = view.least_live().filter(|&block| view.eligible(block) == Some(0));
+    dead.map(|block| BlockId(tables.layout.first_block(lane).0 + block))
 }
 
 #[cfg(test)]
