@@ -12,7 +12,8 @@ static COMMIT: OnceLock<&str> = OnceLock::new();
 /// A program says which commit it was built from, once, before anything is run; empty where that is not known. The
 /// laboratory itself does not ask: it would be built anew with each commit, and all that stands on it.
 pub fn built_from(commit: &'static str) {
-    COMMIT.get_or_init(|| commit);
+    // Who says it first is believed.
+    let _ = COMMIT.set(commit);
 }
 
 /// The commit that the program was built from, with `-dirty` and a hash of the differences where there were any; empty

@@ -58,7 +58,7 @@ impl State {
         if self.ftl.retry_locks(&mut self.flash) || self.ftl.erase_dead(&mut self.flash) {
             return true;
         }
-        // Where no time passes what has found room by that is read, and may wait for others of its class.
+        // Where no time passes what has found room is read by now, and may wait for others of its class.
         if self.ftl.moves.hurry_leaving(&mut self.flash) || self.ftl.moves.media.work.has_new_candidates() {
             return true;
         }

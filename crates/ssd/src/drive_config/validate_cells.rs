@@ -167,24 +167,19 @@ impl DriveConfig {
     pub(super) fn check_hotness(&self, conflicts: &mut Conflicts) {
         let stream = stream::Policy::build(&self.stream);
         let counts = hotness::Policy::build(&self.hotness).counts();
-        if self.tells_hotness_beside() && !counts {
-            let (mode, none) = (self.program_mode.name(), self.hotness.name());
-            let found = format!(
-                "\"{mode}\", which depends on the hotness of data, with host.hotness \"{none}\", which does not \
-                                 classify data"
-            );
-            let keys = ["ftl.program_mode.policy", "host.hotness.policy"];
-            let allowed = "host.hotness.policy = \"hit_counts\", or another program mode";
-            conflicts.add(&keys, found, allowed);
-        }
-        if stream.needs().hotness && !counts {
-            let (by, none) = (self.stream.name(), self.hotness.name());
-            let found = format!(
-                "streams by \"{by}\", with host.hotness \"{none}\", which does not \
-                                 classify data"
-            );
-            let keys = ["ftl.stream.policy", "host.hotness.policy"];
-            conflicts.add(&keys, found, "host.hotness.policy = \"hit_counts\"");
+        let (mode, by, none) = (self.program_mode.name(), self.stream.name(), self.hotness.name());
+        let asks = if self.tells_hotness_beside() {
+            let who = format!("\"{mode}\", which depends on the hotness of data");
+            Some(("ftl.program_mode.policy", who, ", or another program mode"))
+        } else if stream.needs().hotness {
+            Some(("ftl.stream.policy", format!("streams by \"{by}\""), ""))
+        } else {
+            None
+        };
+        if let Some((key, who, or)) = asks.filter(|_| !counts) {
+            let found = format!("{who}, with host.hotness \"{none}\", which does not classify data");
+            let allowed = format!("host.hotness.policy = \"hit_counts\"{or}");
+            conflicts.add(&[key, "host.hotness.policy"], found, &allowed);
         }
         let rules = buffer::Policy::build(&self.buffer).rules(self.unit_bytes());
         if stream.needs().promotes && !rules.one_list {

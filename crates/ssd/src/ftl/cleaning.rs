@@ -190,7 +190,7 @@ impl Cleaning {
         let coming = work.lanes[lane.index()].coming > 0;
         let whole = layout.data_units_per_block();
         if coming && !allocator.has_room(tables, work, lane, whole, Cause::Cleaning) {
-            return if work.is_stuck { dead_block(tables, lane) } else { None };
+            return None;
         }
         let first = layout.first_block(lane).0;
         let view: LaneView<'_> = tables.blocks.lane_view(layout, lane, tables.clock);
@@ -218,7 +218,7 @@ impl Cleaning {
 
 /// A block of a lane without live data, which needs no page that others wait for.
 #[cold]
-fn dead_block(tables: &Tables, lane: LaneId) -> Option<BlockId> {
+pub(in crate::ftl) fn dead_block(tables: &Tables, lane: LaneId) -> Option<BlockId> {
     let view: LaneView<'_> = tables.blocks.lane_view(&tables.layout, lane, tables.clock);
     let dead = view.least_live().filter(|&block| view.eligible(block) == Some(0));
     dead.map(|block| BlockId(tables.layout.first_block(lane).0 + block))

@@ -501,9 +501,16 @@ impl Ftl {
     /// without live data, which need none, are erased. Returns whether any is.
     #[cold]
     pub fn erase_dead(&mut self, flash: &mut Flash) -> bool {
-        self.moves.media.work.is_stuck = true;
-        self.check_lanes(flash);
-        self.moves.media.work.is_stuck = false;
+        for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
+            let Media { tables, work, .. } = &mut self.moves.media;
+            if work.lane_mut(lane).has_job() {
+                continue;
+            }
+            if let Some(block) = cleaning::dead_block(tables, lane) {
+                self.moves.start_with(lane, block);
+                self.moves.pump_lane(flash, lane);
+            }
+        }
         self.moves.media.is_carrying(flash)
     }
 

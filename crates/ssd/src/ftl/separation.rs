@@ -112,3 +112,76 @@ impl Separation {
         Report { learns: self.policy.learns(), ..self.policy.report() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Table;
+    use crate::drive_config::DriveConfig;
+    use crate::ftl::stream::Size;
+    use crate::sections::MovesOfFirst;
+    use crate::signals::Facts;
+
+    const SIZE: Size =
+        Size { logical_units: 64, physical_units: 128, lanes: 1, blocks_per_lane: 8, units_per_block: 16 };
+
+    /// Streams by a policy, with hotness beside; unit 1 is read-hot, unit 2 write-hot.
+    fn separation(policy: &str, moves: MovesOfFirst) -> (Separation, Streams) {
+        let mut cfg = DriveConfig::default();
+        cfg.stream.select(policy).unwrap();
+        let mut policy = Policy::build(&cfg.stream);
+        policy.learn(&SIZE);
+        let streams = policy.checked_streams(moves, 1 << Cause::BadBlock as u32, true);
+        let mut beside = hotness::Policy::beside(&SIZE);
+        beside.note(Lpn(1), Hotness::ReadHot);
+        beside.note(Lpn(2), Hotness::WriteHot);
+        (Separation::new(policy, Some(beside)), streams)
+    }
+
+    /// Where units 0 to 2 go that lay in a stream when they move.
+    fn moved(policy: &str, moves: MovesOfFirst, (lay_in, cause): (u8, Cause)) -> [u8; 3] {
+        let (mut separation, streams) = separation(policy, moves);
+        [0, 1, 2].map(|lpn| {
+            let facts = Facts::NONE.with_stream(u64::from(lay_in));
+            let unit = UnitRef::new(lpn, 5).with_facts(facts);
+            let to = separation.of_move(streams, 0, cause, &unit);
+            assert_eq!(separation.peek_move(streams, 0, cause, &unit), to);
+            to.0
+        })
+    }
+
+    /// `request_size` has two streams, and moves to the first; with one more for what moves out of that there are three
+    /// of a class. `sepbit` has six, of which moves take the last four; what lay in none of the host's second goes on.
+    #[test]
+    fn what_moves_keeps_its_class_and_goes_where_the_policy_has_it() {
+        let cleaning = (0, Cause::Cleaning);
+        assert_eq!(moved("request_size", MovesOfFirst::Joined, cleaning), [0, 2, 4]);
+        assert_eq!(moved("request_size", MovesOfFirst::Apart, cleaning), [2, 5, 8]);
+        // A policy of one stream is not asked.
+        assert_eq!(moved("none", MovesOfFirst::Joined, cleaning), [0, 1, 2]);
+        assert_eq!(moved("none", MovesOfFirst::Apart, cleaning), [1, 3, 5]);
+        // What is cold has one stream, whatever its class.
+        assert_eq!(moved("request_size", MovesOfFirst::Joined, (0, Cause::BadBlock)), [6; 3]);
+    }
+
+    /// `process` keeps what moves in its stream: it is told the policy's own of the one that it lay in, whose class may
+    /// have been another.
+    #[test]
+    fn a_policy_is_told_of_its_own_streams_alone() {
+        let (separation, streams) = separation("process", MovesOfFirst::Joined);
+        let count = separation.policy.streams().count;
+        assert_eq!(streams.count, 3 * count);
+        for class in 0..3 {
+            let lay_in = (class * count + 3, Cause::Cleaning);
+            assert_eq!(moved("process", MovesOfFirst::Joined, lay_in), [3, count + 3, 2 * count + 3]);
+        }
+    }
+
+    #[test]
+    fn what_the_host_writes_goes_to_its_class() {
+        let (mut separation, streams) = separation("none", MovesOfFirst::Apart);
+        let to = [0, 1, 2].map(|lpn| separation.of_write(streams, 0, (Lpn(lpn), Said::default(), false)).0);
+        assert_eq!(to, [0, 2, 4]);
+        assert!(separation.tells_apart());
+    }
+}

@@ -172,7 +172,7 @@ impl Locks {
             && self.manner.pages_of_wordline(tables, page).any(|page| self.exposed.spoils(page))
     }
 
-    /// What was copied has left: what waited for that is looked at.
+    /// What was copied of a page has left: what waited for that is looked at.
     #[cold]
     pub(in crate::ftl) fn end_copies(
         &mut self,
@@ -181,7 +181,7 @@ impl Locks {
         (to, units): (Ppn, &[UnitRef]),
     ) {
         self.copying.end(to);
-        for unit in if self.manner.waits_for_copies { units } else { &[] } {
+        if let Some(unit) = units.first().filter(|_| self.manner.waits_for_copies) {
             self.list_wordlines(tables, work, tables.layout.block_of_unit(Pun(unit.source)));
         }
     }

@@ -156,10 +156,15 @@ impl Moves {
     ) -> bool {
         let Moves { media, separation, .. } = self;
         let Media { cleaning, tables, space, work, .. } = media;
-        let Some(block) = cleaning.choose(separation, (tables, space, work), lane) else { return false };
-        if !is_worth_it(tables, block) {
-            return false;
-        }
+        let chosen = cleaning.choose(separation, (tables, space, work), lane);
+        let worth_it = chosen.filter(|&block| is_worth_it(tables, block));
+        worth_it.is_some_and(|block| self.start_with(lane, block))
+    }
+
+    /// Begins to clean a block.
+    pub(in crate::ftl) fn start_with(&mut self, lane: LaneId, block: BlockId) -> bool {
+        let Moves { media, separation, .. } = self;
+        let Media { tables, space, work, .. } = media;
         let stream = space.allocator.streams().of_policy(tables.blocks.stream(block));
         let (live, units) = (tables.blocks.live(block), tables.layout.data_units_per_block());
         let clock = tables.clock;

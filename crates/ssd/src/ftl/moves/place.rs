@@ -9,11 +9,31 @@ use crate::ftl::tables::facts::Death;
 use crate::ftl::tables::worn::Worn;
 use crate::ftl::techniques::{Hop, Which};
 use crate::ftl::work::walk::PageUnits;
-use crate::ftl::{Media, Moves};
+use crate::ftl::{FtlCounts, Locks, Media, Moves};
 use crate::nand::{Outcome, PageAddress};
 use crate::observe::Effect;
 use crate::units::{BlockId, LaneId, Lpn, Ppn, Pun};
 use core::ops::Range;
+
+/// Whether a page of which so many units are valid can leave its block by a copy at all.
+fn may_be_copied(
+    (tables, locks): (&Tables, &Locks),
+    counts: &mut FtlCounts,
+    source: Ppn,
+    units: usize,
+) -> bool {
+    let refused = if tables.blocks.is_one_bit(tables.layout.block_of_page(source).0) {
+        &mut counts.copies_refused_by_slc
+    } else if units < tables.layout.units_per_page as usize {
+        &mut counts.copies_refused_by_valid
+    } else if locks.are_on() && locks.spoils(tables, source) {
+        &mut counts.copies_refused_by_reprogram
+    } else {
+        return true;
+    };
+    *refused += 1;
+    false
+}
 
 impl Moves {
     /// Units of a page of a moving block were read: those that still live there wait to be programmed, those that
@@ -336,8 +356,8 @@ impl Moves {
     }
 
     /// Copies a page inside the chip, if it is none of the SLC cache, all of it is valid, none of its wordline was
-    /// reprogrammed, the next page of its units'
-    /// stream lies in the same plane and takes such data, and a technique has it so.
+    /// reprogrammed, the next page of its units' stream lies in the same plane and takes such data, and a technique
+    /// has it so.
     pub(in crate::ftl) fn copy_back(
         &mut self,
         flash: &mut Flash,
@@ -345,10 +365,10 @@ impl Moves {
         (cause, source): (Cause, Ppn),
         units: &mut [UnitRef],
     ) -> bool {
-        if !self.may_leave_by_copy(source, units.len()) {
+        let Media { tables, work, space, locks, .. } = &mut self.media;
+        if !may_be_copied((tables, locks), &mut work.counts, source, units.len()) {
             return false;
         }
-        let Media { tables, space, .. } = &mut self.media;
         let (streams, clock) = (space.allocator.streams(), tables.clock);
         let separation = &mut self.separation;
         let mut of = |unit: &UnitRef| separation.peek_move(streams, clock, cause, unit);
@@ -364,7 +384,7 @@ impl Moves {
             ((from.die, from.plane) == (at.die, at.plane) && units.iter().all(suits)).then_some(at)
         };
         let Some(to) = next.filter(|_| goes_together).and_then(goes) else {
-            self.media.work.counts.copies_refused_by_place += 1;
+            work.counts.copies_refused_by_place += 1;
             return false;
         };
         let Some(asked) = self.judge_copy(flash, (source, from), to) else { return false };
@@ -400,23 +420,6 @@ impl Moves {
         self.media.write_parity(flash, found, &op, flash.is_instant());
         self.media.after_allocation(lane, found);
         true
-    }
-
-    /// Whether a page of which so many units are valid can leave its block by a copy at all.
-    fn may_leave_by_copy(&mut self, source: Ppn, units: usize) -> bool {
-        let Media { tables, work, locks, .. } = &mut self.media;
-        let refused = match () {
-            () if tables.blocks.is_one_bit(tables.layout.block_of_page(source).0) => {
-                &mut work.counts.copies_refused_by_slc
-            }
-            () if units < tables.layout.units_per_page as usize => &mut work.counts.copies_refused_by_valid,
-            () if locks.are_on() && locks.spoils(tables, source) => {
-                &mut work.counts.copies_refused_by_reprogram
-            }
-            () => return true,
-        };
-        *refused += 1;
-        false
     }
 
     /// Whether a page is copied to that place: for which technique, and what that is told of it.

@@ -186,8 +186,12 @@ impl Streams {
     }
 
     /// The stream in which a class of hotness has its share of one of the policy's.
+    ///
+    /// # Panics
+    /// A policy of the caller's own may name a stream that is not its own.
     #[inline]
     pub(crate) const fn of_class(self, stream: StreamId, class: u8) -> StreamId {
+        assert!(stream.0 < self.of_class, "ftl.stream named a stream that is not its own");
         StreamId(class * self.of_class + stream.0)
     }
 

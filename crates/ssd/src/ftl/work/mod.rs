@@ -65,9 +65,6 @@ pub struct Work {
     /// Lanes are cleaned as far as the host would have waited for.
     #[serde(skip)]
     pub(in crate::ftl) catches_up: bool,
-    /// Nothing goes on any more: what comes free may lack a page itself, for what is left of it.
-    #[serde(skip)]
-    pub(in crate::ftl) is_stuck: bool,
     pub(in crate::ftl) idle: bool,
     /// How fast the host is where no time passes.
     #[serde(skip)]
@@ -122,7 +119,6 @@ impl Work {
             lazy: cfg.cleaning.lazy_erase,
             paces_host: cfg.cleaning.paces_host,
             catches_up: false,
-            is_stuck: false,
             idle: false,
             pace: Pace::Relaxed,
             emptied: false,
