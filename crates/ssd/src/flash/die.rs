@@ -140,6 +140,8 @@ pub(super) struct Stops {
     pub came: [u64; PRIORITIES],
     /// When the last transfer to or from it ended.
     pub gate: SimTime,
+    /// When a read in its array was stopped last.
+    pub read_stopped: SimTime,
     /// How long a high read that is alone may wait from then on, if what is there was not stopped before.
     pub patience_ns: u64,
 }
@@ -161,6 +163,7 @@ impl Stops {
         shares: [0; PRIORITIES],
         came: [0; PRIORITIES],
         gate: SimTime::ZERO,
+        read_stopped: SimTime::ZERO,
         patience_ns: 0,
     };
 }

@@ -357,6 +357,7 @@ impl At<'_> {
                 id = follower;
             }
             self.die.give_back(self.pool, leader);
+            self.die.stops.read_stopped = self.now;
             // Who stopped it goes in its place.
             self.die.stops.passed = self.die.stops.passed.saturating_sub(1);
         } else {

@@ -168,7 +168,9 @@ impl Dies {
         let times = [stops.work, stops.sensing].into_iter().flat_map(|it| {
             [it.total_ns, it.done_ns, it.floor_ns, it.since.0, it.total_ns.saturating_sub(it.done_ns)]
         });
-        let others = [stops.gate.0, stops.patience_ns].into_iter().chain(die.left.map(|left| left.0));
+        let others = [stops.gate.0, stops.read_stopped.0, stops.patience_ns]
+            .into_iter()
+            .chain(die.left.map(|left| left.0));
         let counts = stops.shares.into_iter().chain(stops.came);
         ensure(times.chain(others).chain(counts).all(|it| it < MOST), "times of what is stopped")?;
         let fits = [stops.work, stops.sensing].iter().all(|it| it.done_ns <= it.total_ns);

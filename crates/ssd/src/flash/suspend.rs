@@ -220,12 +220,10 @@ impl At<'_> {
         let is_alone = self.die.left[high] <= queued;
         let since = queued.max(stops.gate);
         let waited = self.now.since(since);
-        // What was stopped meanwhile, and not sent, was a read.
-        let has_stopped = self.die.left[..high].iter().any(|&left| left > since);
         let suspend_ns = self.rules.timing.suspend_ns();
         // Its plane may sense for another, which is not stopped.
         let of_plane_ns = if self.rules.independent { self.rules.timing.longest_sense_ns() } else { 0 };
-        let stopped_ns = if has_stopped { suspend_ns } else { 0 };
+        let stopped_ns = if stops.read_stopped > since { suspend_ns } else { 0 };
         let patience_ns = stops.patience_ns.max(suspend_ns) + stopped_ns + of_plane_ns;
         self.counts.inversions += u64::from(is_alone && waited > patience_ns);
     }

@@ -248,6 +248,23 @@ fn an_urgent_read_does_not_wait_for_the_safe_point_of_another() {
 }
 
 #[test]
+fn a_read_of_a_move_that_was_stopped_counts_as_one_of_the_host() {
+    // The second read goes by in its turn; the high one stops it at 1 210. By then a move is due, which one read may
+    // pass: the erase goes on at once, and is stopped when it has run its 20 us.
+    // erase 0 -- 1 000 stops 1 020 medium 1 135 move 1 210 stops 1 230 resumes 1 250 runs 1 270 stops 1 290 high 1 405
+    // resumes 1 425 runs 1 445 stops 1 465 move 1 580 resumes 1 600 -- 4 060
+    let move_read = Given { cause: Cause::Cleaning, ..read(1_005 * US + ERASE_IN, Low) };
+    let due = Given { at: 1_200 * US + ERASE_IN, cause: Cause::Cleaning, due: true, ..PROGRAM };
+    let host = |at: u64, priority| read(at * US + ERASE_IN, priority);
+    let mut cfg = psr("priority_aware", 1);
+    cfg.scheduling.due_bypass_limit = 1;
+    let (ends, flash) = run(&cfg, &[ERASE, host(1_000, Medium), move_read, due, host(1_210, High)]);
+    let ends = [0, 1, 2, 4].map(|place: usize| (ends[place] - ERASE_IN) / US);
+    assert_eq!(ends, [4_060, 1_135, 1_580, 1_405]);
+    assert_eq!(flash.record.counts.suspends[4], [0, 0, 1], "of reads");
+}
+
+#[test]
 fn critical_erases_stop_at_their_safe_points_only() {
     let critical = [Given { critical: true, ..ERASE }, read(1_000 * US, High)];
     let flash = expect("priority_aware", ERASE_IN, &critical, &[3_655 * US, 1_185 * US]);
