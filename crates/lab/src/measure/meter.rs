@@ -1,5 +1,6 @@
 //! What is measured of every request: counts, bytes, latency, and where the time went.
 
+use crate::measure::latency_counts::LatencyCounts;
 use crate::measure::steps::{STEPS, step_at};
 use crate::measure::windows::Windows;
 use hdrhistogram::Histogram;
@@ -45,7 +46,7 @@ pub(crate) fn histogram_of(digits: u8) -> Histogram<u64> {
 
 /// Requests of one kind that completed in success.
 pub(crate) struct Kind {
-    pub latencies: Histogram<u64>,
+    pub latencies: LatencyCounts,
     pub count: u64,
     pub bytes: u64,
     pub min: u64,
@@ -74,12 +75,12 @@ struct Sums<T> {
 
 impl Kind {
     fn new() -> Self {
-        let (latencies, alike) = (histogram(), vec![Alike::default(); STEPS].into());
+        let (latencies, alike) = (LatencyCounts::default(), vec![Alike::default(); STEPS].into());
         Kind { latencies, count: 0, bytes: 0, min: u64::MAX, max: 0, alike, carried: Sums::default() }
     }
 
     fn clear(&mut self) {
-        self.latencies.reset();
+        self.latencies.clear();
         (self.count, self.bytes, self.min, self.max) = (0, 0, u64::MAX, 0);
         self.alike.fill(Alike::default());
         self.carried = Sums::default();
@@ -87,7 +88,7 @@ impl Kind {
 
     #[inline]
     fn record(&mut self, completion: &Completion, latency: u64, step: usize) {
-        self.latencies.saturating_record(latency);
+        self.latencies.record(latency);
         self.count += 1;
         self.bytes += u64::from(completion.sectors) * SECTOR_BYTES;
         self.min = self.min.min(latency);
@@ -174,7 +175,7 @@ pub(crate) enum Side {
 
 /// Latencies of the reads of one priority.
 struct Class {
-    latencies: Histogram<u64>,
+    latencies: LatencyCounts,
     sum: u128,
     min: u64,
     max: u64,
@@ -182,17 +183,17 @@ struct Class {
 
 impl Class {
     fn new() -> Self {
-        Class { latencies: histogram(), sum: 0, min: u64::MAX, max: 0 }
+        Class { latencies: LatencyCounts::default(), sum: 0, min: u64::MAX, max: 0 }
     }
 
     fn clear(&mut self) {
-        self.latencies.reset();
+        self.latencies.clear();
         (self.sum, self.min, self.max) = (0, u64::MAX, 0);
     }
 
     #[inline]
     fn record(&mut self, ns: u64) {
-        self.latencies.saturating_record(ns);
+        self.latencies.record(ns);
         self.sum += u128::from(ns);
         (self.min, self.max) = (self.min.min(ns), self.max.max(ns));
     }
@@ -315,14 +316,12 @@ impl Meter {
     fn copy_medium(&mut self) {
         let (all, medium) =
             (&self.kinds[OpCode::Read as usize], &mut self.classes[Priority::Medium as usize]);
-        // Both have the same bounds.
-        let added = medium.latencies.add(&all.latencies);
-        debug_assert!(added.is_ok());
+        medium.latencies.add(&all.latencies);
         (medium.sum, medium.min, medium.max) = (all.latency_sum(), all.min, all.max);
     }
 
     /// The successful reads of a priority.
-    pub fn class(&self, priority: Priority) -> (&Histogram<u64>, u128, u64, u64) {
+    pub fn class(&self, priority: Priority) -> (&LatencyCounts, u128, u64, u64) {
         if !self.tells_classes && priority == Priority::Medium {
             let reads = self.kind(OpCode::Read);
             return (&reads.latencies, reads.latency_sum(), reads.min, reads.max);

@@ -3,6 +3,7 @@
 
 pub mod fio_tally;
 pub mod forensics;
+pub mod latency_counts;
 pub mod meter;
 pub mod progress;
 pub mod request_log;

@@ -2,7 +2,8 @@
 
 use crate::base::by::{Axis, By};
 use crate::base::process::peak_rss_bytes;
-use crate::measure::meter::{KINDS, Kind, Meter, histogram, ratio};
+use crate::measure::latency_counts::LatencyCounts;
+use crate::measure::meter::{KINDS, Kind, Meter, ratio};
 use crate::plan::policies::ExternalPolicy;
 use crate::plan::settings::{self, Settings};
 use crate::plan::spec::LoopMode;
@@ -90,26 +91,24 @@ impl Distribution {
     }
 
     fn of_kind(kind: &Kind) -> Self {
-        Self::of(&kind.latencies, kind.latency_sum(), kind.min, kind.max)
+        Self::of(&kind.latencies.histogram(), kind.latency_sum(), kind.min, kind.max)
     }
 }
 
 impl Latencies {
     fn of(meter: &Meter) -> Self {
-        let mut latencies = histogram();
+        let mut latencies = LatencyCounts::default();
         let (mut sum, mut min, mut max) = (0, u64::MAX, 0);
         for kind in KINDS.map(|op| meter.kind(op)) {
-            // Both have the same bounds.
-            let added = latencies.add(&kind.latencies);
-            debug_assert!(added.is_ok());
+            latencies.add(&kind.latencies);
             (sum, min, max) = (sum + kind.latency_sum(), min.min(kind.min), max.max(kind.max));
         }
         Latencies {
-            all: Distribution::of(&latencies, sum, min, max),
+            all: Distribution::of(&latencies.histogram(), sum, min, max),
             read: Distribution::of_kind(meter.kind(OpCode::Read)),
             read_by_priority: By::new(|priority| {
                 let (latencies, sum, min, max) = meter.class(priority);
-                Distribution::of(latencies, sum, min, max)
+                Distribution::of(&latencies.histogram(), sum, min, max)
             }),
             write: Distribution::of_kind(meter.kind(OpCode::Write)),
             trim: Distribution::of_kind(meter.kind(OpCode::Trim)),

@@ -6,7 +6,8 @@
 //! what they were before the first is what each would be on which its pieces alone had been.
 
 use crate::base::error::Failure;
-use crate::measure::meter::{KINDS, Meter, histogram, ratio};
+use crate::measure::latency_counts::LatencyCounts;
+use crate::measure::meter::{KINDS, Meter, ratio};
 use crate::measure::progress::Progress;
 use crate::plan::spec::{LoopMode, RunSpec};
 use crate::result::block_table::BlockTable;
@@ -361,15 +362,16 @@ impl Share {
             }
         };
         let latency = |ops: &[OpCode]| {
-            let mut latencies = histogram();
+            let mut latencies = LatencyCounts::default();
             let (mut sum, mut min, mut max) = (0, u64::MAX, 0);
             for kind in all.iter().flat_map(|meter| ops.iter().map(|op| meter.kind(*op))) {
-                // All have the same bounds.
-                let added = latencies.add(&kind.latencies);
-                debug_assert!(added.is_ok());
+                latencies.add(&kind.latencies);
                 (sum, min, max) = (sum + kind.latency_sum(), min.min(kind.min), max.max(kind.max));
             }
-            Distribution { percentiles: Vec::new(), ..Distribution::of(&latencies, sum, min, max) }
+            Distribution {
+                percentiles: Vec::new(),
+                ..Distribution::of(&latencies.histogram(), sum, min, max)
+            }
         };
         Share {
             requests: KINDS.iter().map(|op| requests(*op)).sum(),

@@ -1,0 +1,113 @@
+//! Latencies as they are counted: what a histogram of three significant digits counts, at a fifth of its instructions.
+
+use crate::measure::meter::histogram;
+use hdrhistogram::Histogram;
+
+/// Steps for each doubling from here on, as a power of two; below, each ns is a step. Those of a histogram of three
+/// significant digits, so that it reads what is counted here to the digit.
+const STEPS_LOG2: u32 = 10;
+
+/// The step of a latency; ns.
+#[inline(always)]
+fn step_of(ns: u64) -> usize {
+    let shift = (ns | 1 << STEPS_LOG2).ilog2() - STEPS_LOG2;
+    ((shift << STEPS_LOG2) as u64 + (ns >> shift)) as usize
+}
+
+/// The shortest latency of a step; ns.
+fn shortest(step: usize) -> u64 {
+    let shift = (step >> STEPS_LOG2).saturating_sub(1);
+    ((step - (shift << STEPS_LOG2)) as u64) << shift
+}
+
+/// How many latencies lie in each step, up to the longest so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LatencyCounts {
+    counts: Vec<u64>,
+}
+
+impl LatencyCounts {
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+    }
+
+    /// Counts one; ns.
+    #[inline(always)]
+    pub fn record(&mut self, ns: u64) {
+        match self.counts.get_mut(step_of(ns)) {
+            Some(count) => *count += 1,
+            None => self.record_longest(ns),
+        }
+    }
+
+    /// Counts one beyond what there is room for: to the end of its doubling.
+    #[cold]
+    #[inline(never)]
+    fn record_longest(&mut self, ns: u64) {
+        let step = step_of(ns);
+        self.counts.resize((step | ((1 << STEPS_LOG2) - 1)) + 1, 0);
+        self.counts[step] += 1;
+    }
+
+    /// Counts those of others, too.
+    pub fn add(&mut self, others: &LatencyCounts) {
+        if self.counts.len() < others.counts.len() {
+            self.counts.resize(others.counts.len(), 0);
+        }
+        self.counts.iter_mut().zip(&others.counts).for_each(|(count, more)| *count += more);
+    }
+
+    /// The histogram of them.
+    pub fn histogram(&self) -> Histogram<u64> {
+        let mut all = histogram();
+        for (step, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            all.saturating_record_n(shortest(step), count);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Beside the histogram that each latency was recorded in, from 0 to centuries: equal in every step.
+    #[test]
+    fn what_is_counted_is_what_a_histogram_counts() {
+        let mut rng = ssd::rng::Rng::named(1, "latencies");
+        let (mut counted, mut expected) = (LatencyCounts::default(), histogram());
+        let (mut other, mut both) = (LatencyCounts::default(), histogram());
+        let bounds = (0..64).flat_map(|log2| [1u64 << log2, (1 << log2) - 1, (1 << log2) + 1]);
+        let drawn = (0..20_000).map(|_| u64::from(rng.below(1 << 20)) << rng.below(44));
+        for (nth, ns) in bounds.chain(drawn).chain([u64::MAX]).enumerate() {
+            counted.record(ns);
+            expected.saturating_record(ns);
+            if nth % 3 == 0 {
+                other.record(ns / 7);
+                both.saturating_record(ns / 7);
+            }
+        }
+        assert_eq!(counted.histogram(), expected);
+        for percent in [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 100.0] {
+            assert_eq!(
+                counted.histogram().value_at_percentile(percent),
+                expected.value_at_percentile(percent)
+            );
+        }
+        both.add(&expected).unwrap();
+        other.add(&counted);
+        assert_eq!(other.histogram(), both);
+        counted.clear();
+        assert_eq!(counted.histogram(), histogram());
+        assert_eq!(LatencyCounts::default().histogram(), histogram());
+    }
+
+    #[test]
+    fn steps_follow_each_other() {
+        for step in 0..40 << STEPS_LOG2 {
+            assert_eq!(step_of(shortest(step)), step);
+            assert_eq!(step_of(shortest(step + 1) - 1), step);
+        }
+    }
+}
