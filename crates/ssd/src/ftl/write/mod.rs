@@ -7,6 +7,7 @@ pub mod open;
 pub(in crate::ftl) mod owing;
 mod pace;
 pub(in crate::ftl) mod placement;
+mod refusals;
 pub(in crate::ftl) mod ring;
 mod room;
 pub mod waits;

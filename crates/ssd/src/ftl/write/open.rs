@@ -1,5 +1,6 @@
 //! Which page is written next: free blocks of each lane, open blocks of each stream, and the turn of the lanes.
 
+use super::refusals::Refusals;
 use crate::ftl::program_mode::{Opening, ProgramModes};
 use crate::ftl::stream::{STREAMS_AT_MOST, StreamId, Streams};
 use crate::ftl::tables::blocks::{BlockState, Blocks};
@@ -26,13 +27,7 @@ struct LaneBlocks {
     claimed: u32,
     /// By stream.
     open: Box<[OpenBlock]>,
-    /// Streams for which the host was refused a page since anything of the lane changed: a bit for each. It need not be
-    /// asked for them again.
-    #[serde(skip)]
-    refused: u32,
 }
-
-const _: () = assert!(STREAMS_AT_MOST <= u32::BITS as usize);
 
 impl LaneBlocks {
     fn slot(&self, i: u32) -> usize {
@@ -81,9 +76,9 @@ pub struct Allocator {
     is_bounded: bool,
     /// By stream: whose turn it is.
     turns: Box<[Turn]>,
-    /// Streams for which all lanes have refused.
+    /// What the host need not ask for.
     #[serde(skip)]
-    refused: u32,
+    refusals: Refusals,
 }
 
 /// Position in the order of lanes, and pages left of that lane's turn.
@@ -139,7 +134,6 @@ impl Allocator {
                 len: layout.blocks_per_lane,
                 claimed: 0,
                 open: vec![none; streams.all()].into_boxed_slice(),
-                refused: 0,
             })
             .collect();
         Allocator {
@@ -156,7 +150,7 @@ impl Allocator {
             is_bounded: false,
             turns: vec![Turn { lane: 0, left: layout.pages_per_turn }; usize::from(streams.count)]
                 .into_boxed_slice(),
-            refused: 0,
+            refusals: Refusals::new(layout, usize::from(streams.count)),
         }
     }
 
@@ -182,6 +176,7 @@ impl Allocator {
         (self.pages_per_block, self.parity) = (fresh.pages_per_block, fresh.parity);
         (self.reserve, self.streams, self.classes) = (fresh.reserve, fresh.streams, fresh.classes);
         (self.least_erased, self.is_bounded) = (fresh.least_erased, fresh.is_bounded);
+        self.refusals = fresh.refusals;
         self.program_modes.restored(fresh.program_modes)?;
         alike("streams", &self.turns, &fresh.turns)?;
         ensure(self.most_open as usize <= self.streams.all(), "blocks that were open at once")?;
@@ -376,29 +371,24 @@ impl Allocator {
         let first = self.turns[stream.index()];
         let after = |turn: Turn| turn.next(layout);
         let mut turn = if first.left > 0 { first } else { after(first) };
-        for _ in 0..layout.lanes {
-            let lane = LaneId(layout.lane_order[turn.lane as usize]);
-            if !self.has_refused(lane, stream) {
-                if !(PACED && waits(self, blocks, lane))
-                    && let Some(found) = self.host_page_in(lane, stream, blocks, now)
-                {
-                    self.turns[stream.index()] = turn.after(layout, found.page);
-                    return Some(found);
-                }
-                self.lanes[lane.index()].refused |= 1 << stream.0;
+        while let Some(place) = self.refusals.next_from(turn.lane, stream) {
+            if place != turn.lane {
+                turn = Turn { lane: place, left: layout.pages_per_turn };
             }
-            // Turns move on, so that in time this is asked of every lane.
-            debug_assert!(
-                turn.lane != first.lane
-                    || PACED && waits(self, blocks, lane)
-                    || !self.has_host_page(lane, stream)
-            );
-            if self.refused >> stream.0 & 1 == 1 {
-                break;
+            let lane = LaneId(layout.lane_order[place as usize]);
+            if !(PACED && waits(self, blocks, lane))
+                && let Some(found) = self.host_page_in(lane, stream, blocks, now)
+            {
+                self.turns[stream.index()] = turn.after(layout, found.page);
+                return Some(found);
             }
-            turn = after(turn);
+            self.refusals.note(lane, stream);
         }
-        self.refused |= 1 << stream.0;
+        // Turns move on, so that in time this is asked of every lane.
+        debug_assert!({
+            let lane = LaneId(layout.lane_order[first.lane as usize]);
+            PACED && waits(self, blocks, lane) || !self.has_host_page(lane, stream)
+        });
         // Where a round of all of them would end.
         self.turns[stream.index()] = after(first);
         None
@@ -418,7 +408,7 @@ impl Allocator {
     /// Whether the host was refused a page of a stream in a lane of which nothing has changed since.
     #[inline]
     pub fn has_refused(&self, lane: LaneId, stream: StreamId) -> bool {
-        self.lanes[lane.index()].refused >> stream.0 & 1 == 1
+        self.refusals.has(lane, stream)
     }
 
     /// Whether a stream has a block open in a lane.
@@ -430,8 +420,7 @@ impl Allocator {
     /// Something has changed of what the host waits for in a lane: it is asked again.
     #[inline]
     pub fn forget_refusals(&mut self, lane: LaneId) {
-        self.lanes[lane.index()].refused = 0;
-        self.refused = 0;
+        self.refusals.forget(lane);
     }
 
     /// The next page of a stream for host data in a lane.
@@ -493,7 +482,7 @@ impl Allocator {
             blocks.open(open.block, (stream, mode), now);
             opened = true;
         }
-        (state.refused, self.refused) = (0, 0);
+        self.refusals.forget(lane);
         let page = Ppn(open.block.0 * self.pages_per_block + open.next);
         let parity = self.parity.from(open.block, open.next + 1);
         open.next += 1 + parity;
