@@ -369,8 +369,8 @@ impl Moves {
         if has_own && self.media.techniques.reads(lane, block) {
             return self.on_own_read(flash, id, op, lane);
         }
-        let (units, count) = flash.pool.take(id);
-        let emptied = self.take_read(lane, (op.cause, op.ppn, op.outcome), &units[..count]);
+        let emptied = self.take_read(lane, (op.cause, op.ppn, op.outcome), flash.pool.units(id));
+        flash.pool.remove(id);
         self.media.work.lane_mut(lane).reads -= 1;
         if emptied {
             self.media.all_arrived(flash, block);

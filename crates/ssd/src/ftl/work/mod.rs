@@ -198,8 +198,9 @@ impl Work {
     #[inline]
     pub(in crate::ftl) fn is_busy(&self, layout: &Layout, lane: LaneId, more: u32) -> bool {
         let work = &self.lanes[lane.index()];
-        let under_way = work.reads + (work.programs + work.full_pages(layout)) * layout.deep;
-        under_way + layout.pages_per_row * layout.deep > self.in_flight_at_most + more
+        let issued = work.reads + (work.programs + layout.pages_per_row) * layout.deep;
+        let at_most = self.in_flight_at_most + more;
+        issued > at_most || issued + work.full_pages(layout) * layout.deep > at_most
     }
 
     /// Whether a job's next read waits until operations end: as many are under way as may be, and it is of another row
