@@ -261,6 +261,21 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
         }
     }
 
+    /// Hands the next request, from a member of the workload, to a queue that has room; the tag of its command tells the
+    /// queue.
+    #[inline(always)]
+    pub fn submit_next(
+        &mut self,
+        queue: usize,
+        (request, member): (&Request, u16),
+        arrival: SimTime,
+        now: SimTime,
+    ) {
+        let tag = self.tag(member, queue as u64, now);
+        self.submit(queue, request, tag, arrival, now);
+        self.books.served.generated += 1;
+    }
+
     /// Tells who watches the drive of a command that was handed to it.
     #[cold]
     #[inline(never)]

@@ -9,15 +9,13 @@ const AHEAD: usize = 64;
 /// Requests ahead at which the counters of what will be read are loaded.
 const SOON: usize = 16;
 
-/// A source with the next requests taken out of it.
+/// A source with the next requests taken out of it. The place of the one taken last is free.
 pub(crate) struct Lookahead<'a, S: ?Sized> {
     source: &'a mut S,
     ring: [Request; AHEAD],
     /// The workloads that the source is made of, and which of them each request is from.
     names: MemberNames,
     members: [u16; AHEAD],
-    /// That of the request taken last.
-    member: u16,
     /// Where the next request is.
     next: usize,
     /// Requests in the ring.
@@ -33,8 +31,8 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         let ring = [Request::default(); AHEAD];
         let (names, members) = (source.members(), [0; AHEAD]);
         let mut requests =
-            Lookahead { source, ring, names, members, member: 0, next: 0, held: 0, left: limit, error: None };
-        while requests.held < AHEAD && requests.read(requests.held, drive) {
+            Lookahead { source, ring, names, members, next: 0, held: 0, left: limit, error: None };
+        while requests.held < AHEAD - 1 && requests.read(requests.held, drive) {
             requests.held += 1;
         }
         requests
@@ -84,26 +82,19 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         &self.names
     }
 
-    /// Which of them the request taken last is from.
+    /// The next request, and which of the workloads it is from. An error of the source comes when all requests before it
+    /// were taken.
     #[inline(always)]
-    pub fn member(&self) -> u16 {
-        self.member
-    }
-
-    /// The next request. An error of the source comes when all requests before it were taken.
-    #[inline(always)]
-    pub fn take(&mut self, drive: &Drive) -> Result<Option<Request>, WorkloadError> {
+    pub fn take(&mut self, drive: &Drive) -> Result<Option<(&Request, u16)>, WorkloadError> {
         if self.held == 0 {
             return self.error.take().map_or(Ok(None), Err);
         }
         self.look_at_page(drive);
         let place = self.next;
-        let request = self.ring[place];
-        self.member = self.members[place];
         self.next = (place + 1) % AHEAD;
-        if !self.read(place, drive) {
+        if !self.read((place + AHEAD - 1) % AHEAD, drive) {
             self.held -= 1;
         }
-        Ok(Some(request))
+        Ok(Some((&self.ring[place], self.members[place])))
     }
 }

@@ -8,7 +8,7 @@ use crate::measure::progress::Progress;
 use crate::plan::spec::{LoopMode, RunSpec};
 use crate::run::desk::{Counted, Desk, LentDesk, mark_of};
 use crate::run::lookahead::Lookahead;
-use ssd::{Breakdown, Completion, Drive, DriveConfig, Executor, Lba, OpCode, SimTime};
+use ssd::{Breakdown, Completion, Drive, DriveConfig, Executor, Lba, OpCode};
 use workload::{Request, Source};
 
 /// A run in progress.
@@ -67,7 +67,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     /// One request after the other, those that need no command without it.
     fn one_by_one(&mut self) -> Result<(), Failure> {
         let is_of_one_piece = self.desk.is_of_one_piece();
-        while let Some(request) = self.next_request() {
+        while let Some((request, member)) = self.next_request() {
             // What is hinted goes with a command: only that can carry it.
             if request.op == OpCode::Read
                 && is_of_one_piece
@@ -95,7 +95,8 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                 });
                 continue;
             }
-            self.submit(0, &request, self.desk.drive.now(), self.desk.drive.now());
+            let now = self.desk.drive.now();
+            self.desk.submit_next(0, (&request, member), now, now);
             while self.desk.is_waiting() {
                 if !self.desk.advance()? {
                     return Ok(());
@@ -112,16 +113,15 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         }
         'fill: for _ in 0..depth {
             for queue in 0..self.desk.drive.queues() {
-                let Some(request) = self.next_request() else { break 'fill };
-                self.submit(queue, &request, self.desk.drive.now(), self.desk.drive.now());
+                if !self.submit_next(queue) {
+                    break 'fill;
+                }
             }
         }
         while self.desk.is_waiting() && self.desk.advance()? {
             while let Some(queue) = self.take_completion() {
-                if let Some(request) = self.next_request() {
-                    // The completion has made room in its queue.
-                    self.submit(queue, &request, self.desk.drive.now(), self.desk.drive.now());
-                }
+                // The completion has made room in its queue.
+                self.submit_next(queue);
             }
         }
         Ok(())
@@ -130,7 +130,7 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
     fn open(&mut self) -> Result<(), Failure> {
         let queues = self.desk.drive.queues();
         let mut queue = 0;
-        'requests: while let Some(request) = self.next_request() {
+        'requests: while let Some((request, member)) = self.next_request() {
             let arrival = self.desk.at(request.arrival_ns);
             while self.desk.is_waiting() && self.desk.drive.next_event_at().is_some_and(|at| at <= arrival) {
                 self.step()?;
@@ -150,7 +150,8 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
                 self.desk.drive.advance_to(self.desk.drive.now());
                 while self.take_completion().is_some() {}
             }
-            self.submit(queue, &request, arrival, arrival.max(self.desk.drive.now()));
+            let now = arrival.max(self.desk.drive.now());
+            self.desk.submit_next(queue, (&request, member), arrival, now);
             queue = (queue + 1) % queues;
         }
         while self.desk.is_waiting() && self.desk.advance()? {
@@ -168,26 +169,35 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         Ok(())
     }
 
+    /// The next request, and the member of the workload that it is from.
     #[inline(always)]
-    fn next_request(&mut self) -> Option<Request> {
+    fn next_request(&mut self) -> Option<(Request, u16)> {
         if self.desk.is_over() {
             return None;
         }
-        match self.requests.take(self.desk.drive) {
-            Ok(request) => request,
-            Err(error) => {
-                self.desk.ended = Some(Failure::Workload(error));
-                None
-            }
-        }
+        let next = self.requests.take(self.desk.drive).map(|next| next.map(|(request, of)| (*request, of)));
+        next.unwrap_or_else(|error| {
+            self.desk.ended = Some(Failure::Workload(error));
+            None
+        })
     }
 
-    /// Hands a request to a queue that has room; the tag of its command tells the queue.
+    /// Hands the next request to a queue that has room, now. False if there is none.
     #[inline(always)]
-    fn submit(&mut self, queue: usize, request: &Request, arrival: SimTime, now: SimTime) {
-        let tag = self.desk.tag(self.requests.member(), queue as u64, now);
-        self.desk.submit(queue, request, tag, arrival, now);
-        self.desk.books.served.generated += 1;
+    fn submit_next(&mut self, queue: usize) -> bool {
+        if self.desk.is_over() {
+            return false;
+        }
+        let now = self.desk.drive.now();
+        match self.requests.take(self.desk.drive) {
+            Ok(Some(next)) => self.desk.submit_next(queue, next, now, now),
+            Ok(None) => return false,
+            Err(error) => {
+                self.desk.ended = Some(Failure::Workload(error));
+                return false;
+            }
+        }
+        true
     }
 
     /// Takes a completion, if one waits; the queue that its command was in.
