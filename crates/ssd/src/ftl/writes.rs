@@ -200,8 +200,8 @@ impl Ftl {
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
         media.work.counts.padded_units[cause as usize] +=
             u64::from(media.tables.layout.units_per_page) - count as u64;
-        let op = Op { bytes, ..media.tables.op(OpKind::Program, cause, found.page) };
-        let op = media.tables.bound_for(media.tables.layout.block_of_page(found.page).0, op);
+        let mut op = Op { bytes, ..media.tables.op(OpKind::Program, cause, found.page) };
+        media.tables.bind(found.block, &mut op);
         let id = media.issue_whole(flash, op, &units[..count]);
         media.write_parity(flash, found, &op, false);
         if media.tables.layout.pages_per_row > 1 {
@@ -379,9 +379,9 @@ impl Ftl {
             (false, false) => space.host_page(tables, work, lpn, stream, false),
         };
         let Some(found) = found else { return Written::NoRoom };
-        let (block, _) = tables.layout.block_of_page(found.page);
-        let op = tables.op(OpKind::Program, Cause::Host, found.page);
-        let mut op = tables.bound_for(block, op);
+        let block = found.block;
+        let mut op = tables.op(OpKind::Program, Cause::Host, found.page);
+        tables.bind(block, &mut op);
         media.erase_if_opened(flash, found);
         media.parts.do_at_once(&media.tables.layout, flash, &mut op);
         let class = if media.locks.are_on() { media.locks.manner.class_of(0) } else { 0 };

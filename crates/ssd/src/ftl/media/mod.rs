@@ -158,8 +158,8 @@ impl Media {
         let page = self.tables.replicas.take_page(&self.tables.layout, op.tag);
         self.work.counts.padded_units[op.cause as usize] +=
             u64::from(self.tables.layout.units_per_page) - count as u64;
-        let program = Op { tag: lane.0, ..self.tables.op(OpKind::Program, op.cause, page) };
-        let mut program = self.tables.bound_for(self.tables.layout.block_of_page(page).0, program);
+        let mut program = Op { tag: lane.0, ..self.tables.op(OpKind::Program, op.cause, page) };
+        self.tables.bind(self.tables.layout.block_of_page(page).0, &mut program);
         if self.issue_move(flash, lane, &mut program, &units[..count]) {
             self.replica_programmed(flash, &program, &units[..count]);
         }

@@ -118,7 +118,6 @@ impl Media {
     #[cold]
     #[inline(never)]
     fn write_parity_behind(&mut self, flash: &mut Flash, found: Allocated, of: Op, at_once: bool) {
-        let block = self.tables.layout.block_of_page(found.page).0;
         for page in (found.page.0 + 1..=found.page.0 + found.parity).map(Ppn) {
             let op = self.tables.op(OpKind::Program, Cause::Parity, page);
             let Op { due, critical, mode, .. } = of;
@@ -130,7 +129,7 @@ impl Media {
             }
             flash.do_at_once(&mut op);
             self.effects.tell_at_once(&self.tables.layout, &op, &[]);
-            self.after_program(block, op.outcome == Outcome::Fail);
+            self.after_program(found.block, op.outcome == Outcome::Fail);
         }
     }
 

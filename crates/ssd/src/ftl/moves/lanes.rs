@@ -256,7 +256,6 @@ impl Moves {
 
     /// Goes on with a job as far as it can; returns whether that is finished, and another may begin.
     fn go_on(&mut self, flash: &mut Flash, lane: LaneId, which: usize) -> bool {
-        let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
         let mut may_be_busy = true;
         self.media.reclaim.look_anew(&mut self.media.work, lane, which);
         loop {
@@ -265,6 +264,10 @@ impl Moves {
                 || self.media.space.allocator.rests(&self.media.tables, &self.media.work, lane, which);
             let Media { work, tables, .. } = &mut self.media;
             let Some(job) = &mut work.lanes[lane.index()].jobs[which] else { return false };
+            if waits && job.rests_while_it_waits() {
+                return false;
+            }
+            let mut units = [UnitRef::PADDING; UNITS_AT_MOST];
             match job.step(tables, !waits, &mut units) {
                 Step::Read { page, count } => {
                     may_be_busy = self.move_page(flash, lane, page, (&mut units, count));
@@ -319,7 +322,7 @@ impl Moves {
         // so on without end.
         let copies = self.media.techniques.copies()
             && !(cause == Cause::ReadReclaim && self.media.reclaim.policy.sees_chips());
-        if copies && self.copy_back(flash, lane, (cause, page), &mut room[..count]) {
+        if copies && self.copy_back(flash, lane, (cause, block, page), &mut room[..count]) {
             return true;
         }
         let units = &room[..count];

@@ -19,10 +19,10 @@ use core::ops::Range;
 fn may_be_copied(
     (tables, locks): (&Tables, &Locks),
     counts: &mut FtlCounts,
-    source: Ppn,
+    (block, source): (BlockId, Ppn),
     units: usize,
 ) -> bool {
-    let refused = if tables.blocks.is_one_bit(tables.layout.block_of_page(source).0) {
+    let refused = if tables.blocks.is_one_bit(block) {
         &mut counts.copies_refused_by_slc
     } else if units < tables.layout.units_per_page as usize {
         &mut counts.copies_refused_by_valid
@@ -154,32 +154,28 @@ impl Moves {
         let mut all = true;
         for stream in streams.map(|stream| StreamId(stream as u8)) {
             let Media { work, tables, space, .. } = &self.media;
-            if space.allocator.page_of(&tables.layout, work, (lane, stream), rest) > 0 {
-                all &= self.program_gathered(flash, lane, (stream, rest), room);
+            let count = space.allocator.page_of(&tables.layout, work, (lane, stream), rest);
+            if count > 0 {
+                all &= self.program_gathered(flash, lane, (stream, rest), (room, count));
             }
         }
         all
     }
 
-    /// Programs pages of a stream that has enough for one; false if no page was left.
+    /// Programs pages of a stream that has `count` units for one; false if no page was left.
     fn program_gathered(
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
         (stream, rest): (StreamId, bool),
-        units: &mut PageUnits,
+        (units, mut count): (&mut PageUnits, usize),
     ) -> bool {
         if self.page_classes.sorts() {
             return self.program_sorted(flash, lane, (stream, rest), units);
         }
         let which = stream.index();
         let per_page = self.media.tables.layout.units_per_page as usize;
-        loop {
-            let Media { work, tables, space, .. } = &self.media;
-            let mut count = space.allocator.page_of(&tables.layout, work, (lane, stream), rest);
-            if count == 0 {
-                return true;
-            }
+        while count > 0 {
             let source = Pun(self.media.work.lanes[lane.index()].gathered[which].all()[0].source);
             let Some(found) =
                 self.media.space.move_target(&mut self.media.tables, self.media.work.reserve, lane, stream)
@@ -188,7 +184,7 @@ impl Moves {
             };
             let cause = self.media.tables.blocks.cause(self.media.tables.layout.block_of_unit(source));
             let Media { space, tables, work, .. } = &mut self.media;
-            let mut op = space.program_of_move(tables, work, flash, (cause, found.page), lane);
+            let mut op = space.program_of_move(tables, work, flash, (cause, found.block, found.page), lane);
             self.media.erase_if_opened(flash, found);
             self.media.work.lane_mut(lane).gathered[which].take(count, &mut units[..]);
             if count < per_page {
@@ -199,7 +195,10 @@ impl Moves {
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.media.write_parity(flash, found, &op, flash.is_instant());
             self.media.after_allocation(lane, found);
+            let Media { work, tables, space, .. } = &self.media;
+            count = space.allocator.page_of(&tables.layout, work, (lane, stream), rest);
         }
+        true
     }
 
     /// Programs pages of a stream where data is sorted: the page that comes next says which units go.
@@ -237,7 +236,7 @@ impl Moves {
             );
             let cause = tables.blocks.cause(tables.layout.block_of_unit(Pun(units[0].source)));
             work.counts.padded_units[cause as usize] += (per_page - count) as u64;
-            let mut op = space.program_of_move(tables, work, flash, (cause, found.page), lane);
+            let mut op = space.program_of_move(tables, work, flash, (cause, found.block, found.page), lane);
             self.media.erase_if_opened(flash, found);
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.media.write_parity(flash, found, &op, flash.is_instant());
@@ -362,11 +361,11 @@ impl Moves {
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
-        (cause, source): (Cause, Ppn),
+        (cause, block, source): (Cause, BlockId, Ppn),
         units: &mut [UnitRef],
     ) -> bool {
         let Media { tables, work, space, locks, .. } = &mut self.media;
-        if !may_be_copied((tables, locks), &mut work.counts, source, units.len()) {
+        if !may_be_copied((tables, locks), &mut work.counts, (block, source), units.len()) {
             return false;
         }
         let (streams, clock) = (space.allocator.streams(), tables.clock);
@@ -379,8 +378,8 @@ impl Moves {
         let goes = |to: Ppn| {
             let at = tables.layout.locate(to);
             let classes = &self.page_classes;
-            let class = classes.class_of_page(tables, to);
-            let suits = |unit: &UnitRef| !classes.sorts() || classes.peek(Lpn(unit.lpn)) == class;
+            let class = classes.sorts().then(|| classes.class_of_page(tables, to));
+            let suits = |unit: &UnitRef| class.is_none_or(|class| classes.peek(Lpn(unit.lpn)) == class);
             ((from.die, from.plane) == (at.die, at.plane) && units.iter().all(suits)).then_some(at)
         };
         let Some(to) = next.filter(|_| goes_together).and_then(goes) else {
@@ -400,7 +399,7 @@ impl Moves {
                 self.media.work.counts.heat_lowers += u64::from(self.page_classes.of_move(Lpn(unit.lpn)).1);
             }
         }
-        let op = self.media.space.op_of_move(
+        let mut op = self.media.space.op_of_move(
             &self.media.tables,
             &self.media.work,
             flash,
@@ -408,9 +407,8 @@ impl Moves {
             found.page,
             lane,
         );
-        let mut op = self.media.tables.bound_for(self.media.tables.layout.block_of_page(found.page).0, op);
+        self.media.tables.bind(found.block, &mut op);
         self.media.erase_if_opened(flash, found);
-        let block = self.media.tables.layout.block_of_page(source).0;
         self.media.tables.blocks.leave(block, units.len() as u32);
         self.media.work.counts.copies += 1;
         self.media.techniques.copied(asked, found.page);

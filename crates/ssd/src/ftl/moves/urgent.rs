@@ -295,14 +295,12 @@ impl Moves {
         (page, fills): (Ppn, bool),
         units: &mut [UnitRef],
     ) {
-        if fills {
-            self.media
-                .tables
-                .blocks
-                .close(self.media.tables.layout.block_of_page(page).0, self.media.tables.clock);
-        }
         let Media { space, tables, work, .. } = &mut self.media;
-        let mut op = space.program_of_move(tables, work, flash, (Cause::ReadReclaim, page), lane);
+        let block = tables.layout.block_of_page(page).0;
+        if fills {
+            tables.blocks.close(block, tables.clock);
+        }
+        let mut op = space.program_of_move(tables, work, flash, (Cause::ReadReclaim, block, page), lane);
         if self.media.work.lazy {
             self.media.erase_if_stale(flash, page);
         }
@@ -499,8 +497,8 @@ impl Moves {
             let Some(found) = space.allocator.page_in(lane, stream, 0, blocks, clock) else { return };
             work.counts.padded_units[Cause::Sanitize as usize] += u64::from(tables.layout.units_per_page);
             let kind = (OpKind::Program, Cause::Sanitize);
-            let op = space.op_of_move(tables, work, flash, kind, found.page, lane);
-            let mut op = tables.bound_for(block, op);
+            let mut op = space.op_of_move(tables, work, flash, kind, found.page, lane);
+            tables.bind(block, &mut op);
             if is_of_host(stream) {
                 // Behind the host's own, which may not be carried out yet.
                 self.media.begin_move(flash, lane, op, &[]);

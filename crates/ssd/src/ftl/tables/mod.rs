@@ -132,7 +132,7 @@ impl Tables {
         lpn.is_some().then(|| Spare { lpn, facts: self.facts.get(unit) })
     }
 
-    /// An operation on a page. One that programs is in the mode of its block ([`Tables::bound_for`]); a read takes that
+    /// An operation on a page. One that programs is in the mode of its block ([`Tables::bind`]); a read takes that
     /// which the chip says.
     #[inline(always)]
     pub(in crate::ftl) fn op(&self, kind: OpKind, cause: Cause, page: Ppn) -> Op {
@@ -167,9 +167,9 @@ impl Tables {
 
     /// A program to a block is issued, in the block's mode.
     #[inline]
-    pub(in crate::ftl) fn bound_for(&mut self, block: BlockId, op: Op) -> Op {
+    pub(in crate::ftl) fn bind(&mut self, block: BlockId, op: &mut Op) {
         self.blocks.program_issued(block);
-        Op { mode: self.blocks.mode(block), ..op }
+        op.mode = self.blocks.mode(block);
     }
 
     /// Age and live units of every block that is full.

@@ -65,6 +65,12 @@ impl Job {
         }
     }
 
+    /// Whether it does nothing at all as long as the lane may have no more pages on their way.
+    #[inline(always)]
+    pub fn rests_while_it_waits(&self) -> bool {
+        matches!(self, Job::Empty { .. })
+    }
+
     /// What is to be done next; `may_read` if the lane may have more pages on their way.
     #[inline(always)]
     pub fn step(&mut self, tables: &Tables, may_read: bool, units: &mut PageUnits) -> Step {

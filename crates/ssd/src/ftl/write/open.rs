@@ -110,6 +110,8 @@ impl Turn {
 pub struct Allocated {
     /// The page.
     pub page: Ppn,
+    /// Its block.
+    pub block: BlockId,
     /// The lane it lies in.
     pub lane: LaneId,
     /// Whether a free block of that lane was used up.
@@ -483,7 +485,8 @@ impl Allocator {
             opened = true;
         }
         self.refusals.forget(lane);
-        let page = Ppn(open.block.0 * self.pages_per_block + open.next);
+        let block = open.block;
+        let page = Ppn(block.0 * self.pages_per_block + open.next);
         let parity = self.parity.from(open.block, open.next + 1);
         open.next += 1 + parity;
         for _ in 0..parity {
@@ -499,7 +502,7 @@ impl Allocator {
             let open = state.open.iter().filter(|open| open.block.is_some()).count() as u32;
             self.most_open = self.most_open.max(open);
         }
-        Some(Allocated { page, lane, opened, parity })
+        Some(Allocated { page, block, lane, opened, parity })
     }
 
     /// Opens a free block of a lane in a program mode, for pages that belong to no stream, if more than `keep` are

@@ -220,7 +220,7 @@ impl Ring {
             self.stamp += 1;
             self.stamps[block.index()] = self.stamp;
         }
-        Some(Allocated { page, lane, opened, parity: 0 })
+        Some(Allocated { page, block, lane, opened, parity: 0 })
     }
 
     /// The next page for host data, lane by lane in allocation order; lanes whose ring is full are passed over.

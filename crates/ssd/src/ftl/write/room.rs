@@ -244,11 +244,12 @@ impl Space {
         tables: &mut Tables,
         work: &Work,
         flash: &Flash,
-        (cause, page): (Cause, Ppn),
+        (cause, block, page): (Cause, BlockId, Ppn),
         lane: LaneId,
     ) -> Op {
-        let op = self.op_of_move(tables, work, flash, (OpKind::Program, cause), page, lane);
-        tables.bound_for(tables.layout.block_of_page(page).0, op)
+        let mut op = self.op_of_move(tables, work, flash, (OpKind::Program, cause), page, lane);
+        tables.bind(block, &mut op);
+        op
     }
 
     /// The erase of a member of a block. What has left the block is safe: only room is urgent.
