@@ -322,7 +322,7 @@ impl Moves {
         // so on without end.
         let copies = self.media.techniques.copies()
             && !(cause == Cause::ReadReclaim && self.media.reclaim.policy.sees_chips());
-        if copies && self.copy_back(flash, lane, (cause, block, page), &mut room[..count]) {
+        if copies && self.copy_back(flash, lane, (block, &op), &mut room[..count]) {
             return true;
         }
         let units = &room[..count];

@@ -356,14 +356,16 @@ impl Moves {
 
     /// Copies a page inside the chip, if it is none of the SLC cache, all of it is valid, none of its wordline was
     /// reprogrammed, the next page of its units' stream lies in the same plane and takes such data, and a technique
-    /// has it so.
+    /// has it so. `read` is what would read it.
     pub(in crate::ftl) fn copy_back(
         &mut self,
         flash: &mut Flash,
         lane: LaneId,
-        (cause, block, source): (Cause, BlockId, Ppn),
+        (block, read): (BlockId, &Op),
         units: &mut [UnitRef],
     ) -> bool {
+        // Of a wordline that is programmed at once a read gets a part, which is not copied: it is the page.
+        let &Op { cause, ppn: source, at: from, .. } = read;
         let Media { tables, work, space, locks, .. } = &mut self.media;
         if !may_be_copied((tables, locks), &mut work.counts, (block, source), units.len()) {
             return false;
@@ -374,7 +376,6 @@ impl Moves {
         let stream = of(&units[0]);
         let goes_together = units[1..].iter().all(|unit| of(unit) == stream);
         let next = space.allocator.peek(lane, stream, &tables.blocks);
-        let from = tables.layout.locate(source);
         let goes = |to: Ppn| {
             let at = tables.layout.locate(to);
             let classes = &self.page_classes;
