@@ -171,9 +171,10 @@ fn list(papers: &[Paper], out: &mut dyn Write) -> Result<(), Failure> {
     for paper in papers {
         writeln!(out, "{}: {}", paper.name, paper.experiment.title)?;
         for claim in &paper.claims {
-            let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", claim.unit) };
-            let claimed =
-                claim.claimed.map_or_else(|| claim.rule.text().to_owned(), |value| format!("{value}{unit}"));
+            let claimed = match claim.rule.kind() {
+                "order" => claim.rule.text().to_owned(),
+                _ => claim.claimed_text(),
+            };
             writeln!(
                 out,
                 "  {:<28} {:<16} {:<7} {:<9} {claimed}: {}",

@@ -17,30 +17,55 @@ pub enum As {
     Increase,
 }
 
+impl As {
+    /// A ratio, or a value, as a claim tells it.
+    pub(super) fn of(self, ratio: f64) -> f64 {
+        match self {
+            As::Value | As::Ratio => ratio,
+            As::Reduction => 100.0 * (1.0 - ratio),
+            As::Increase => 100.0 * (ratio - 1.0),
+        }
+    }
+}
+
 const AS: [(&str, As); 4] =
     [("value", As::Value), ("ratio", As::Ratio), ("reduction", As::Reduction), ("increase", As::Increase)];
 
 /// Which number of several pairs of workload and age counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Take {
     /// The mean.
     Mean,
+    /// The mean of each technique by itself, compared then: what a paper says of averages.
+    Means,
     /// The most: what a paper says with "up to".
     Most,
     /// The least.
     Least,
+    /// The one farthest out of an interval, or nearest to its ends: all must be inside.
+    Outermost {
+        /// Where it begins.
+        from: f64,
+        /// Where it ends.
+        to: f64,
+    },
 }
 
 impl Take {
-    const ALL: [(&'static str, Take); 3] =
-        [("mean", Take::Mean), ("most", Take::Most), ("least", Take::Least)];
+    const ALL: [(&'static str, Take); 4] =
+        [("mean", Take::Mean), ("means", Take::Means), ("most", Take::Most), ("least", Take::Least)];
 
     /// The number that counts; of none, no number.
     pub(super) fn of(self, values: &[f64]) -> f64 {
         match self {
-            Take::Mean => values.iter().sum::<f64>() / values.len() as f64,
+            Take::Mean | Take::Means => values.iter().sum::<f64>() / values.len() as f64,
             Take::Most => values.iter().copied().fold(f64::NAN, f64::max),
             Take::Least => values.iter().copied().fold(f64::NAN, f64::min),
+            Take::Outermost { from, to } => {
+                let beyond = |value: f64| (from - value).max(value - to);
+                let farther = |a: f64, b: f64| if beyond(b) > beyond(a) { b } else { a };
+                values.iter().copied().reduce(farther).unwrap_or(f64::NAN)
+            }
         }
     }
 }
@@ -84,7 +109,14 @@ pub enum Rule {
         /// It is the most that is allowed; else the least.
         at_most: bool,
     },
-    /// Techniques in this order, the one with the least first.
+    /// All pairs of workload and age are in an interval, whose ends are allowed; or the number that `take` names.
+    Interval {
+        /// Where it begins.
+        from: f64,
+        /// Where it ends.
+        to: f64,
+    },
+    /// Techniques in this order, the one with the least first; a tie is none.
     Order {
         /// Their names.
         techniques: Vec<String>,
@@ -111,27 +143,31 @@ impl Rule {
             Rule::Sign { above: false } => "below",
             Rule::Limit { at_most: true } => "at most",
             Rule::Limit { at_most: false } => "at least",
+            Rule::Interval { .. } => "interval",
             Rule::Order { .. } | Rule::OrderOfWorkloads { .. } => "order",
             Rule::FirstOfWorkloads { .. } => "first",
         }
     }
 
-    /// `number`, `rough`, `sign`, `limit` or `order`.
+    /// `number`, `rough`, `sign`, `limit`, `interval` or `order`.
     pub fn kind(&self) -> &'static str {
         match self {
             Rule::Number => "number",
             Rule::Rough => "rough",
             Rule::Sign { .. } => "sign",
             Rule::Limit { .. } => "limit",
+            Rule::Interval { .. } => "interval",
             Rule::Order { .. } | Rule::OrderOfWorkloads { .. } | Rule::FirstOfWorkloads { .. } => "order",
         }
     }
 
-    /// Which of several numbers it judges, whatever the claim says: a limit holds for each of them.
-    pub(super) fn takes(&self) -> Option<Take> {
-        match self {
-            Rule::Limit { at_most } => Some(if *at_most { Take::Most } else { Take::Least }),
-            _ => None,
+    /// Which of several numbers it judges if the claim does not say: a limit and an interval hold for each of them.
+    pub(super) fn takes(&self) -> Take {
+        match *self {
+            Rule::Limit { at_most: true } => Take::Most,
+            Rule::Limit { at_most: false } => Take::Least,
+            Rule::Interval { from, to } => Take::Outermost { from, to },
+            _ => Take::Mean,
         }
     }
 
@@ -146,7 +182,9 @@ impl Rule {
             Rule::Order { techniques: names }
             | Rule::OrderOfWorkloads { workloads: names }
             | Rule::FirstOfWorkloads { workloads: names } => names,
-            Rule::Number | Rule::Rough | Rule::Sign { .. } | Rule::Limit { .. } => &[],
+            Rule::Number | Rule::Rough | Rule::Sign { .. } | Rule::Limit { .. } | Rule::Interval { .. } => {
+                &[]
+            }
         }
     }
 }
@@ -154,12 +192,12 @@ impl Rule {
 /// What is measured for a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// In which study.
-    pub study: String,
+    /// In which studies: one, or several drives whose pairs all count.
+    pub studies: Vec<String>,
     /// What (`reproduce/metrics.rs`).
     pub metric: String,
-    /// Of which technique; empty for an order.
-    pub technique: String,
+    /// Of which techniques, whose pairs all count; none for an order.
+    pub techniques: Vec<String>,
     /// Compared with which; empty for a value.
     pub against: String,
     /// How they are compared.
@@ -225,6 +263,13 @@ pub struct Claim {
     pub note: String,
 }
 
+impl Claim {
+    /// Whether no paper says it.
+    pub fn is_ours(&self) -> bool {
+        self.place.starts_with("ours")
+    }
+}
+
 /// Something that was chosen with numbers of a paper in sight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constant {
@@ -282,6 +327,10 @@ pub fn read(path: &Path) -> Result<(Vec<Claim>, Vec<Constant>), PaperError> {
                 return Err(top.wrong("claim", found, "a name of its own for each claim (id)"));
             }
         }
+        if let Some((one, again)) = counted_twice(&claims) {
+            let found = format!("{:?} and {:?} are evidence, and of one number", one.id, again.id);
+            return Err(top.wrong("claim", found, "a number that counts once: the other claim is fitted"));
+        }
         if claims.is_empty() {
             return Err(top.wrong("claim", "found nothing", "one [[claim]] or more"));
         }
@@ -291,20 +340,38 @@ pub fn read(path: &Path) -> Result<(Vec<Claim>, Vec<Constant>), PaperError> {
     })
 }
 
+/// Two claims that are evidence, of a number of one place in a paper: of other drives or techniques, it is no other
+/// number.
+fn counted_twice(claims: &[Claim]) -> Option<(&Claim, &Claim)> {
+    let is_number = |claim: &&Claim| {
+        let is_it = matches!(claim.rule, Rule::Number | Rule::Rough | Rule::OrderOfWorkloads { .. });
+        is_it && claim.basis == Basis::Evidence && claim.not_judged.is_none() && !claim.is_ours()
+    };
+    let what = |claim: &Claim| {
+        let measure = claim.measure.clone();
+        measure.map(|it| Measure {
+            studies: Vec::new(),
+            techniques: Vec::new(),
+            against: String::new(),
+            ..it
+        })
+    };
+    let is_same = |one: &Claim, other: &Claim| {
+        (&one.place, one.claimed, &one.rule) == (&other.place, other.claimed, &other.rule)
+            && what(one).is_some()
+            && what(one) == what(other)
+    };
+    let all: Vec<&Claim> = claims.iter().filter(is_number).collect();
+    all.iter().enumerate().find_map(|(at, one)| {
+        all[at + 1..].iter().find(|other| is_same(one, other)).map(|other| (*one, *other))
+    })
+}
+
 fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
     let not_judged = walk.text("not_judged")?;
     let rule = rule(walk)?;
     let laboratory = laboratory(walk, &rule)?;
-    let claimed = walk.number("claimed")?;
-    match (&rule, claimed) {
-        (rule, Some(_)) if rule.is_order() => {
-            return Err(walk.wrong("claimed", "a value with kind = \"order\"", "only order"));
-        }
-        (rule, None) if !rule.is_order() => {
-            return Err(walk.wrong("claimed", "found nothing", "a number"));
-        }
-        _ => {}
-    }
+    let claimed = claimed(walk, &rule)?;
     Ok(Claim {
         id: walk.need_text("id")?,
         place: walk.need_text("where")?,
@@ -320,11 +387,34 @@ fn claim(walk: &Walk<'_>) -> Result<Claim, PaperError> {
     })
 }
 
+/// The claimed number; none of an order, nor of an interval, which is a rule of its own.
+fn claimed(walk: &Walk<'_>, rule: &Rule) -> Result<Option<f64>, PaperError> {
+    if matches!(rule, Rule::Interval { .. }) {
+        return Ok(None);
+    }
+    match walk.number("claimed")? {
+        Some(_) if rule.is_order() => {
+            Err(walk.wrong("claimed", "a value with kind = \"order\"", "only order"))
+        }
+        None if !rule.is_order() => Err(walk.wrong("claimed", "found nothing", "a number")),
+        found => Ok(found),
+    }
+}
+
+/// Both ends of an interval, the lower one first.
+fn interval(walk: &Walk<'_>) -> Result<Rule, PaperError> {
+    match walk.numbers("claimed")?.as_deref() {
+        Some(&[from, to]) if from < to => Ok(Rule::Interval { from, to }),
+        Some(other) => Err(walk.wrong("claimed", format!("{other:?}"), "[from, to], the lower number first")),
+        None => Err(walk.wrong("claimed", "found nothing", "[from, to]")),
+    }
+}
+
 /// The line of a laboratory that is a number.
 fn laboratory(walk: &Walk<'_>, rule: &Rule) -> Result<Option<Line>, PaperError> {
     let line = Line::read(walk)?;
     if line.is_some() && rule.is_order() {
-        return Err(walk.wrong("kind", "an order, of a laboratory", "number, rough, sign, limit"));
+        return Err(walk.wrong("kind", "an order, of a laboratory", "number, rough, sign, limit, interval"));
     }
     Ok(line)
 }
@@ -341,7 +431,7 @@ fn basis(walk: &Walk<'_>) -> Result<Basis, PaperError> {
 }
 
 fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
-    const KINDS: [&str; 5] = ["number", "rough", "sign", "limit", "order"];
+    const KINDS: [&str; 6] = ["number", "rough", "sign", "limit", "interval", "order"];
     let kind = walk.need_text("kind")?;
     if !KINDS.contains(&kind.as_str()) {
         return Err(walk.no_such("kind", "kind of claim", &kind, &KINDS));
@@ -365,6 +455,7 @@ fn rule(walk: &Walk<'_>) -> Result<Rule, PaperError> {
         ("rough", _) => Ok(Rule::Rough),
         ("sign", _) => Ok(Rule::Sign { above: side(walk, ["above", "below"])? }),
         ("limit", _) => Ok(Rule::Limit { at_most: side(walk, ["at_most", "at_least"])? }),
+        ("interval", _) => interval(walk),
         (_, Some((_, rule))) => Ok(rule),
         (_, None) => Err(walk.wrong("order", "fewer than two techniques", "two or more, the least first")),
     }
@@ -405,21 +496,21 @@ fn order(walk: &Walk<'_>) -> Result<Option<(&'static str, Rule)>, PaperError> {
 }
 
 fn measure(walk: &Walk<'_>, rule: &Rule, may_lack: bool) -> Result<Option<Measure>, PaperError> {
-    let study = walk.text("study")?;
+    let studies = walk.texts("study")?.filter(|studies| !studies.is_empty());
     let metric = walk.text("metric")?;
-    let technique = walk.text("technique")?.unwrap_or_default();
+    let techniques = walk.texts("technique")?.unwrap_or_default();
     let against = walk.text("against")?.unwrap_or_default();
     let how = walk.text("as")?;
     let workloads = walk.texts("workloads")?.unwrap_or_default();
     let ages = walk.texts("ages")?.unwrap_or_default();
     let phase = walk.text("phase")?;
-    let (study, metric) = match (study, metric) {
+    let (studies, metric) = match (studies, metric) {
         (None, None) if may_lack => return Ok(None),
         (None, _) => {
             return Err(walk.wrong("study", "found nothing", "a study of experiment.toml, or not_judged"));
         }
         (_, None) => return Err(walk.wrong("metric", "found nothing", metrics::names().join(", "))),
-        (Some(study), Some(metric)) => (study, metric),
+        (Some(studies), Some(metric)) => (studies, metric),
     };
     if !metrics::names().contains(&metric.as_str()) {
         return Err(walk.no_such("metric", "metric", &metric, &metrics::names()));
@@ -434,21 +525,21 @@ fn measure(walk: &Walk<'_>, rule: &Rule, may_lack: bool) -> Result<Option<Measur
         },
     };
     let take = take(walk, rule)?;
-    if technique.is_empty() && !matches!(rule, Rule::Order { .. }) {
+    if techniques.is_empty() && !matches!(rule, Rule::Order { .. }) {
         return Err(walk.wrong("technique", "found nothing", "a technique of experiment.toml"));
     }
     if against.is_empty() != (how == As::Value) {
         let allowed = "a technique of experiment.toml if as is ratio, reduction or increase; else nothing";
         return Err(walk.wrong("against", format!("{against:?}"), allowed));
     }
-    Ok(Some(Measure { study, metric, technique, against, how, take, workloads, ages, phase }))
+    Ok(Some(Measure { studies, metric, techniques, against, how, take, workloads, ages, phase }))
 }
 
 fn take(walk: &Walk<'_>, rule: &Rule) -> Result<Take, PaperError> {
     let names = Take::ALL.map(|(name, _)| name);
-    let Some(found) = walk.text("take")? else { return Ok(rule.takes().unwrap_or(Take::Mean)) };
-    if rule.is_order() || rule.takes().is_some() {
-        let found = format!("a key of numbers and signs, with kind = {:?}", rule.kind());
+    let Some(found) = walk.text("take")? else { return Ok(rule.takes()) };
+    if rule.is_order() || matches!(rule, Rule::Limit { .. }) {
+        let found = format!("a key of numbers, signs and intervals, with kind = {:?}", rule.kind());
         return Err(walk.wrong("take", found, "no such key"));
     }
     match Take::ALL.iter().find(|(name, _)| *name == found) {

@@ -1,7 +1,7 @@
 //! Claims about lines of laboratories.
 
 use super::PaperError;
-use super::claims::{As, Claim, Line, Take};
+use super::claims::{As, Claim, Line};
 use super::laboratory::{Found, Laboratory};
 use super::verdict::{Finding, Measured, Verdict, judge};
 
@@ -30,7 +30,7 @@ pub(super) fn find(claim: &Claim, line: &Line, found: &[Found]) -> Result<Findin
         };
         values.push(*value);
     }
-    let measured = Measured::Number(claim.rule.takes().unwrap_or(Take::Mean).of(&values));
+    let measured = Measured::Number(claim.rule.takes().of(&values));
     let verdict = match &claim.not_judged {
         Some(why) => Verdict::NotJudged(why.clone()),
         None => judge(&claim.rule, As::Value, claim.claimed, &measured),

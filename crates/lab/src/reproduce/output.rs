@@ -2,7 +2,7 @@
 
 use super::beside;
 use super::verdict::{Finding, Measured};
-use super::{Basis, Cell, Outcome, Verdict};
+use super::{Basis, Cell, Claim, Outcome, Verdict};
 use crate::base::number::digits;
 use crate::report::table::grid;
 use crate::result::problem::{legend, letters, marked};
@@ -12,30 +12,34 @@ use std::fmt::Write as _;
 /// How results begin.
 pub const BEGINS: &str = "# Written by `wordline reproduce`.\n";
 
-impl Finding {
+impl Claim {
     /// What is claimed, in words.
     pub fn claimed_text(&self) -> String {
-        let claim = &self.claim;
-        match (&claim.rule, claim.claimed) {
+        match (&self.rule, self.claimed) {
             (super::Rule::FirstOfWorkloads { workloads }, _) => {
                 format!("{} < {}", workloads[0], workloads[1..].join(", "))
             }
             (rule, _) if !rule.order().is_empty() => rule.order().join(" < "),
+            (super::Rule::Interval { from, to }, _) => {
+                format!("{} to {} {}", digits(*from), digits(*to), self.unit).trim_end().to_owned()
+            }
             (super::Rule::Limit { at_most }, Some(limit)) => {
-                format!("{} {} {}", if *at_most { "<=" } else { ">=" }, digits(limit), claim.unit)
+                format!("{} {} {}", if *at_most { "<=" } else { ">=" }, digits(limit), self.unit)
                     .trim_end()
                     .to_owned()
             }
             (super::Rule::Sign { above }, Some(bound)) => {
-                format!("{} {} {}", if *above { ">" } else { "<" }, digits(bound), claim.unit)
+                format!("{} {} {}", if *above { ">" } else { "<" }, digits(bound), self.unit)
                     .trim_end()
                     .to_owned()
             }
-            (_, Some(value)) => format!("{} {}", digits(value), claim.unit).trim_end().to_owned(),
+            (_, Some(value)) => format!("{} {}", digits(value), self.unit).trim_end().to_owned(),
             (_, None) => String::new(),
         }
     }
+}
 
+impl Finding {
     /// What was measured, in words.
     pub fn measured_text(&self) -> String {
         match &self.measured {
@@ -92,7 +96,7 @@ impl Outcome {
             rows.push(vec![
                 finding.claim.id.clone(),
                 finding.claim.place.clone(),
-                finding.claimed_text(),
+                finding.claim.claimed_text(),
                 finding.measured_text(),
                 if finding.pairs > 0 { finding.pairs.to_string() } else { "-".to_owned() },
                 finding.claim.rule.text().to_owned(),
@@ -180,7 +184,7 @@ pub(super) fn finding_toml(text: &mut String, finding: &Finding) {
         claim.id, claim.place, claim.text
     );
     let _ = writeln!(text, "kind = {:?}\nrule = {:?}", claim.rule.kind(), claim.rule.text());
-    let _ = writeln!(text, "basis = {:?}\nclaimed = {:?}", claim.basis.name(), finding.claimed_text());
+    let _ = writeln!(text, "basis = {:?}\nclaimed = {:?}", claim.basis.name(), finding.claim.claimed_text());
     if finding.pairs > 0 {
         let _ = writeln!(text, "n = {}", finding.pairs);
     }

@@ -69,11 +69,13 @@ fn check_names(path: &Path, experiment: &Experiment, claim: &Claim) -> Result<()
         return Err(wrong("laboratory", &name, known.iter().map(String::as_str).collect()));
     }
     let Some(measure) = &claim.measure else { return Ok(()) };
-    let Some(study) = experiment.studies.iter().find(|study| study.name == measure.study) else {
+    let of = |name: &String| experiment.studies.iter().find(|study| study.name == *name);
+    let Some(studies) = measure.studies.iter().map(of).collect::<Option<Vec<_>>>() else {
         let names = experiment.studies.iter().map(|study| study.name.as_str()).collect();
-        return Err(wrong("study", &measure.study, names));
+        let found = measure.studies.iter().find(|name| of(name).is_none());
+        return Err(wrong("study", found.map_or("", String::as_str), names));
     };
-    let mut techniques = vec![&measure.technique, &measure.against];
+    let mut techniques: Vec<&String> = measure.techniques.iter().chain([&measure.against]).collect();
     let mut workloads: Vec<&String> = measure.workloads.iter().collect();
     match &claim.rule {
         Rule::Order { techniques: order } => techniques.extend(order),
@@ -83,15 +85,17 @@ fn check_names(path: &Path, experiment: &Experiment, claim: &Claim) -> Result<()
         _ => {}
     }
     techniques.retain(|name| !name.is_empty());
-    let lists = [
-        ("technique", techniques, &study.techniques),
-        ("workloads", workloads, &study.workloads),
-        ("ages", measure.ages.iter().collect(), &study.ages),
-        ("phase", measure.phase.iter().collect(), &study.measured),
-    ];
-    for (key, names, known) in lists {
-        if let Some(name) = names.into_iter().find(|name| !known.contains(name)) {
-            return Err(wrong(key, name, known.iter().map(String::as_str).collect()));
+    for study in studies {
+        let lists = [
+            ("technique", &techniques, &study.techniques),
+            ("workloads", &workloads, &study.workloads),
+            ("ages", &measure.ages.iter().collect(), &study.ages),
+            ("phase", &measure.phase.iter().collect(), &study.measured),
+        ];
+        for (key, names, known) in lists {
+            if let Some(name) = names.iter().find(|name| !known.contains(name)) {
+                return Err(wrong(key, name, known.iter().map(String::as_str).collect()));
+            }
         }
     }
     Ok(())

@@ -80,11 +80,11 @@ pub struct Runs<'a> {
     metrics: BTreeMap<&'a Place, &'a BTreeMap<String, f64>>,
 }
 
-/// The values of techniques at one workload and age.
-type Row = Vec<f64>;
+/// What techniques have at one study, workload and age, each beside what it is compared with: 1 for a value.
+type Row = Vec<(f64, f64)>;
 
-/// A workload and an age.
-type Pair<'a> = (&'a String, &'a String);
+/// A study, a workload and an age.
+type Pair<'a> = (&'a Study, &'a String, &'a String);
 
 impl<'a> Runs<'a> {
     /// Of an experiment at a scale.
@@ -101,41 +101,45 @@ impl<'a> Runs<'a> {
         Runs { experiment, quick, metrics: metrics.into_iter().collect() }
     }
 
-    fn study(&self, measure: &Measure) -> Option<&'a Study> {
-        self.experiment.studies.iter().find(|study| study.name == measure.study)
-    }
-
-    /// The pairs of workload and age over which the mean of a measure is taken at this scale.
+    /// The pairs of workload and age over which the mean of a measure is taken at this scale, study by study.
     fn pairs(&self, measure: &Measure) -> Vec<Pair<'a>> {
-        let Some(study) = self.study(measure) else { return Vec::new() };
         let of = |all: &'a [String], named: &[String]| -> Vec<&'a String> {
             all.iter().filter(|name| named.is_empty() || named.contains(name)).collect()
         };
-        let workloads = of(study.workloads(self.quick), &measure.workloads);
-        let ages = of(study.ages(self.quick), &measure.ages);
-        workloads.iter().flat_map(|workload| ages.iter().map(move |age| (*workload, *age))).collect()
+        let studies = self.experiment.studies.iter().filter(|study| measure.studies.contains(&study.name));
+        let mut pairs = Vec::new();
+        for study in studies {
+            let ages = of(study.ages(self.quick), &measure.ages);
+            for workload in of(study.workloads(self.quick), &measure.workloads) {
+                pairs.extend(ages.iter().map(|age| (study, workload, *age)));
+            }
+        }
+        pairs
     }
 
     /// What a technique measured there.
-    fn metric(&self, measure: &Measure, technique: &str, pair: Pair<'_>) -> Option<f64> {
-        let phase = measure.phase.as_deref().or(self.study(measure).map(Study::last_phase));
+    fn metric(&self, measure: &Measure, technique: &str, (study, workload, age): Pair<'_>) -> Option<f64> {
+        let phase = measure.phase.as_deref().unwrap_or(study.last_phase());
         let place = Place {
-            phase: phase.unwrap_or_default().to_owned(),
-            study: measure.study.clone(),
+            phase: phase.to_owned(),
+            study: study.name.clone(),
             technique: technique.to_owned(),
-            workload: pair.0.clone(),
-            age: pair.1.clone(),
+            workload: workload.clone(),
+            age: age.clone(),
         };
         self.metrics.get(&place)?.get(&measure.metric).copied()
     }
 
-    /// The same as a claim wants it: over that of the technique to compare with, if there is one.
-    fn value(&self, measure: &Measure, technique: &str, pair: Pair<'_>) -> Option<f64> {
+    /// The same beside that of the technique to compare with, if there is one.
+    fn value(&self, measure: &Measure, technique: &str, pair: Pair<'_>) -> Option<(f64, f64)> {
         let own = self.metric(measure, technique, pair)?;
         if measure.how == As::Value {
-            return Some(own);
+            return Some((own, 1.0));
         }
-        Some(own / self.metric(measure, &measure.against, pair).filter(|other| *other > 0.0)?)
+        // Of means single ones may be nothing.
+        let is_of_means = measure.take == Take::Means;
+        let other = self.metric(measure, &measure.against, pair);
+        Some((own, other.filter(|other| is_of_means || *other > 0.0)?))
     }
 }
 
@@ -170,6 +174,10 @@ pub fn judge(rule: &Rule, how: As, claimed: Option<f64>, measured: &Measured) ->
             let why = || format!("{} is {side} {}", digits(*value), digits(limit));
             if holds { Verdict::Met } else { Verdict::Missed(why()) }
         }
+        (Rule::Interval { from, to }, Measured::Number(value), _) => {
+            let why = || format!("{} is not from {} to {}", digits(*value), digits(*from), digits(*to));
+            if (*from..=*to).contains(value) { Verdict::Met } else { Verdict::Missed(why()) }
+        }
         (Rule::Order { .. } | Rule::OrderOfWorkloads { .. }, Measured::Order(found), _) => {
             let names = rule.order();
             in_order(names.iter().zip(&names[1..]), found)
@@ -181,13 +189,16 @@ pub fn judge(rule: &Rule, how: As, claimed: Option<f64>, measured: &Measured) ->
     }
 }
 
-/// Whether the first of each pair of names has no more than the second.
+/// Whether the first of each pair of names has less than the second: as much is no order.
 fn in_order<'a>(pairs: impl Iterator<Item = (&'a String, &'a String)>, found: &[(String, f64)]) -> Verdict {
     let value = |name: &String| found.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
     for (less, more) in pairs {
         let (Some(first), Some(second)) = (value(less), value(more)) else {
             return Verdict::NotJudged(format!("{less} or {more} was not run"));
         };
+        if first == second {
+            return Verdict::Missed(format!("{less} is as {more}: {}", digits(first)));
+        }
         if first > second {
             let values = format!("{} over {}", digits(first), digits(second));
             return Verdict::Missed(format!("{less} is above {more}: {values}"));
@@ -266,55 +277,62 @@ fn workloads(measure: &Measure, names: &[String], runs: &Runs<'_>) -> (Measured,
 
 /// What was measured, on how many pairs, and which are missing.
 fn measured(measure: &Measure, rule: &Rule, runs: &Runs<'_>) -> (Measured, usize, Option<String>) {
-    let techniques = match rule {
+    let sets: Vec<&[String]> = match rule {
         Rule::OrderOfWorkloads { workloads: names } | Rule::FirstOfWorkloads { workloads: names } => {
             return workloads(measure, names, runs);
         }
-        Rule::Order { techniques } => techniques.as_slice(),
-        _ => std::slice::from_ref(&measure.technique),
+        Rule::Order { techniques } => vec![techniques],
+        _ => measure.techniques.chunks(1).collect(),
     };
     let pairs = runs.pairs(measure);
+    let all = sets.len() * pairs.len();
     let mut rows: Vec<Row> = Vec::new();
     let mut without: Vec<String> = Vec::new();
-    for &pair in &pairs {
-        let row: Option<Row> = techniques.iter().map(|name| runs.value(measure, name, pair)).collect();
-        match row {
-            Some(row) => rows.push(row),
-            None => without.push(format!("{} at {}", pair.0, pair.1)),
+    for techniques in &sets {
+        for &pair in &pairs {
+            let row: Option<Row> = techniques.iter().map(|name| runs.value(measure, name, pair)).collect();
+            match row {
+                Some(row) => rows.push(row),
+                None => without.push(format!("{} at {}", pair.1, pair.2)),
+            }
         }
     }
     let missing = (!without.is_empty()).then(|| {
         let compared = if measure.against.is_empty() { "" } else { " to compare" };
-        format!(
-            "{} of {} pairs: no {}{compared} of {}",
-            rows.len(),
-            pairs.len(),
-            measure.metric,
-            without.join(", ")
-        )
+        format!("{} of {} pairs: no {}{compared} of {}", rows.len(), all, measure.metric, without.join(", "))
     });
     if rows.is_empty() {
         let why = missing.unwrap_or_else(|| "none of its workloads is run at this scale".to_owned());
         return (Measured::Nothing(why.clone()), 0, Some(why));
     }
-    let column = |column: usize| -> Vec<f64> { rows.iter().map(|row| row[column]).collect() };
-    // Of ratios the least is the greatest reduction.
-    let take = match (measure.how, measure.take) {
-        (As::Reduction, Take::Most) => Take::Least,
-        (As::Reduction, Take::Least) => Take::Most,
-        (_, take) => take,
-    };
-    let told = |at: usize| take.of(&column(at));
-    let measured = match (rule, measure.how) {
-        (Rule::Order { .. }, _) => {
+    let told = |at: usize| told(measure, &rows.iter().map(|row| row[at]).collect::<Vec<_>>());
+    let measured = match rule {
+        Rule::Order { techniques } => {
             let mut found: Vec<(String, f64)> =
                 techniques.iter().enumerate().map(|(at, name)| (name.clone(), told(at))).collect();
             found.sort_by(|a, b| a.1.total_cmp(&b.1));
             Measured::Order(found)
         }
-        (_, As::Reduction) => Measured::Number(100.0 * (1.0 - told(0))),
-        (_, As::Increase) => Measured::Number(100.0 * (told(0) - 1.0)),
-        (_, As::Value | As::Ratio) => Measured::Number(told(0)),
+        _ => Measured::Number(measure.how.of(told(0))),
     };
     (measured, rows.len(), missing)
+}
+
+/// The number of several pairs that counts: a value, or a ratio to what it is compared with.
+fn told(measure: &Measure, pairs: &[(f64, f64)]) -> f64 {
+    let sum = |one: fn(&(f64, f64)) -> f64| pairs.iter().map(one).sum::<f64>();
+    let ratios: Vec<f64> = pairs.iter().map(|(own, other)| own / other).collect();
+    match (measure.how, measure.take) {
+        (_, Take::Means) => sum(|pair| pair.0) / sum(|pair| pair.1),
+        // Of ratios the least is the greatest reduction.
+        (As::Reduction, Take::Most) => Take::Least.of(&ratios),
+        (As::Reduction, Take::Least) => Take::Most.of(&ratios),
+        (As::Reduction, Take::Outermost { from, to }) => {
+            Take::Outermost { from: 1.0 - to / 100.0, to: 1.0 - from / 100.0 }.of(&ratios)
+        }
+        (As::Increase, Take::Outermost { from, to }) => {
+            Take::Outermost { from: 1.0 + from / 100.0, to: 1.0 + to / 100.0 }.of(&ratios)
+        }
+        (_, take) => take.of(&ratios),
+    }
 }

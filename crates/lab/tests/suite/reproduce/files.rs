@@ -68,6 +68,12 @@ fn claims_with_mistakes_are_refused_with_their_place() {
         ),
         ("id = \"order\"", "id = \"fewer\"", &["\"fewer\" twice"]),
         (
+            "kind = \"order\"\nbasis = \"tautology\"\norder = [\"late\", \"early\"]",
+            "technique = \"early\"\nagainst = \"late\"\nas = \"reduction\"\nclaimed = 75.0\nkind = \"number\"\n\
+             basis = \"evidence\"",
+            &["\"fewer\" and \"order\" are evidence", "counts once"],
+        ),
+        (
             "order = [\"late\", \"early\"]",
             "order = [\"late\"]",
             &["claims.toml:23: claim[2].order", "fewer than two"],
@@ -110,8 +116,14 @@ fn limits_and_constants_with_mistakes_are_refused_with_their_place() {
         (
             "basis = \"evidence\"",
             "basis = \"evidence\"\ntake = \"mots\"",
-            &["claims.toml:15: claim[1].take", "mean, most, least", "did you mean \"most\""],
+            &["claims.toml:15: claim[1].take", "mean, means, most, least", "did you mean \"most\""],
         ),
+        (
+            "kind = \"number\"",
+            "kind = \"interval\"",
+            &["claims.toml:11: claim[1].claimed", "the number 75", "a list of numbers"],
+        ),
+        ("claimed = 75.0", "claimed = [80, 75]", &["claims.toml:11: claim[1].claimed", "a number"]),
         (
             "kind = \"number\"",
             "kind = \"limit\"\nside = \"above\"",

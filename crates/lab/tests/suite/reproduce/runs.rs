@@ -87,6 +87,44 @@ fn claims_are_measured_over_all_cells() {
 }
 
 #[test]
+fn a_claim_of_several_techniques_or_of_means_counts_all_pairs() {
+    let claim = |id: &str, keys: &str| {
+        let fixed = "where = \"figure 1\"\ntext = \"so\"\nstudy = \"copies\"\nmetric = \"pages_copied\"";
+        format!("[[claim]]\nid = {id:?}\n{fixed}\nbasis = \"evidence\"\n{keys}\n")
+    };
+    let both = "technique = [\"early\", \"late\"]\nas = \"value\"";
+    let claims = [
+        claim("mean", &format!("{both}\nkind = \"number\"\nclaimed = 1.0")),
+        claim("most", &format!("{both}\nkind = \"number\"\nclaimed = 1.0\ntake = \"most\"")),
+        claim("all", &format!("{both}\nkind = \"interval\"\nclaimed = [0.0, 10.0]")),
+        claim(
+            "means",
+            "technique = \"late\"\nagainst = \"early\"\nas = \"ratio\"\ntake = \"means\"\nkind = \"interval\"\n\
+             claimed = [0.2, 0.33]",
+        ),
+    ];
+    let folder = paper("several", &whole(), &claims.concat());
+    let paper = Paper::load(&folder).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = run(&paper, &options(&paper.folder));
+    let of = |technique: &str| -> Vec<f64> {
+        let cells = outcome.cells.iter().filter(|cell| cell.place.technique == technique);
+        cells.map(|cell| cell.metrics["pages_copied"]).collect()
+    };
+    let (early, late) = (of("early"), of("late"));
+    let (few, many) = (late[0] + late[1], early[0] + early[1]);
+    let most = early[0].max(early[1]);
+    for (finding, (expected, pairs)) in
+        outcome.findings.iter().zip([((few + many) / 4.0, 4), (most, 4), (most, 4), (few / many, 2)])
+    {
+        let Measured::Number(value) = finding.measured else { panic!("no number") };
+        assert!((value - expected).abs() < 1e-9, "{}: {value}, not {expected}", finding.claim.id);
+        assert_eq!(finding.pairs, pairs, "{}", finding.claim.id);
+    }
+    let names = outcome.findings.iter().map(|finding| finding.verdict.name()).collect::<Vec<_>>();
+    assert_eq!(names, ["missed", "missed", "missed", "met"]);
+}
+
+#[test]
 fn a_claim_is_not_judged_while_a_pair_is_missing() {
     let verdicts = |outcome: &Outcome| -> Vec<(String, usize)> {
         let each = outcome.findings.iter();

@@ -76,14 +76,15 @@ fn a_sign_is_met_on_the_claimed_side_only() {
 }
 
 #[test]
-fn an_order_is_met_if_no_technique_is_above_its_successor() {
+fn an_order_is_met_if_each_technique_is_below_its_successor() {
     let order = |values: &[(&str, f64)]| {
         let techniques = ["a", "b", "c"].map(str::to_owned).to_vec();
         let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         judge(&Rule::Order { techniques }, As::Ratio, None, &Measured::Order(values))
     };
     assert_eq!(order(&[("a", 1.0), ("b", 2.0), ("c", 3.0)]), Verdict::Met);
-    assert_eq!(order(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]), Verdict::Met, "ties are no inversion");
+    let tie = order(&[("a", 1.0), ("b", 1.0), ("c", 2.0)]);
+    assert_eq!(tie, Verdict::Missed("a is as b: 1".to_owned()));
     let missed = order(&[("b", 1.0), ("a", 1.01), ("c", 3.0)]);
     assert_eq!(missed, Verdict::Missed("a is above b: 1.01 over 1".to_owned()));
     assert_eq!(order(&[("a", 1.0), ("b", 2.0)]).name(), "not judged");
@@ -117,6 +118,16 @@ fn a_limit_allows_itself_and_nothing_beyond() {
     assert_eq!(limit(true, 2.0, 2.5), Verdict::Missed("2.5 is above 2".to_owned()));
     assert_eq!(limit(false, 2.0, 2.0), Verdict::Met);
     assert_eq!(limit(false, 2.0, 1.5), Verdict::Missed("1.5 is below 2".to_owned()));
+}
+
+#[test]
+fn an_interval_allows_its_ends_and_nothing_outside() {
+    let interval = |measured| {
+        judge(&Rule::Interval { from: 80.0, to: 93.0 }, As::Value, None, &Measured::Number(measured))
+    };
+    assert_eq!((interval(80.0), interval(93.0)), (Verdict::Met, Verdict::Met));
+    assert_eq!(interval(93.5), Verdict::Missed("93.5 is not from 80 to 93".to_owned()));
+    assert_eq!(interval(79.0).name(), "missed", "86.5 within a factor of 1.25 would be");
 }
 
 #[test]
