@@ -131,6 +131,9 @@ pub fn run(args: &Reproduce, out: &mut dyn Write) -> Result<(), Failure> {
     if args.judge {
         return papers.iter().try_for_each(|paper| judge(paper, out));
     }
+    if args.check {
+        papers.iter().try_for_each(Paper::check_sentences)?;
+    }
     let options = args.options();
     // Workers are told in text where files lie.
     for path in [&args.papers, &args.out].into_iter().chain(&options.traces) {

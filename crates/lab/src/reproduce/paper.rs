@@ -4,6 +4,7 @@ use super::claims::{self, Claim, Constant, Rule};
 use super::experiment::{self, Experiment};
 use super::lines;
 use super::options::Options;
+use super::sentences::Sentences;
 use crate::base::document::PaperError;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub struct Paper {
     pub claims: Vec<Claim>,
     /// What was chosen with numbers of the paper in sight.
     pub constants: Vec<Constant>,
+    /// The sentences that make the claims; `None` of an experiment of ours.
+    pub sentences: Option<Sentences>,
 }
 
 /// Names of all papers in a folder: its folders with an `experiment.toml`.
@@ -47,7 +50,17 @@ impl Paper {
         for claim in &claims {
             check_names(&path, &experiment, claim)?;
         }
-        Ok(Paper { name, folder: folder.to_owned(), experiment, claims, constants })
+        let path = folder.join("sentences.toml");
+        let read = || Sentences::read(&path, &claims, &experiment);
+        let sentences = path.exists().then(read).transpose()?;
+        Ok(Paper { name, folder: folder.to_owned(), experiment, claims, constants, sentences })
+    }
+
+    /// Refuses a claim whose sentence is not in `sentences.toml`.
+    pub fn check_sentences(&self) -> Result<(), PaperError> {
+        let path = self.folder.join("sentences.toml");
+        let none = Sentences { document: String::new(), all: Vec::new() };
+        self.sentences.as_ref().unwrap_or(&none).check(&path, &self.claims)
     }
 
     /// The folder in which a run keeps everything.

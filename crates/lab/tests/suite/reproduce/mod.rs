@@ -5,6 +5,7 @@ mod files;
 mod laboratory;
 mod phases;
 mod runs;
+mod sentences;
 mod stored;
 mod verdicts;
 
