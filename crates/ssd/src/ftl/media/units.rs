@@ -211,7 +211,7 @@ impl Media {
     /// A unit of flash that counted does so no more: every one dies here.
     #[inline(always)]
     pub(in crate::ftl) fn invalidate(&mut self, unit: Pun, by: Death) {
-        self.tables.blocks.lose(self.tables.layout.block_of_unit(unit));
+        self.tables.blocks.lose(self.tables.layout.block_of_unit(unit), self.tables.clock);
         if self.locks.are_on() {
             self.locks.note_end(&self.tables, &mut self.work, unit, by);
         }

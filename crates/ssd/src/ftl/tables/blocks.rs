@@ -28,6 +28,8 @@ pub struct Blocks {
     erase_count: Vec<u32>,
     /// Host units written when the block was filled: its age counts from here.
     closed_at: Vec<u64>,
+    /// Host units written when the block was last changed: filled, or a unit of it died.
+    changed_at: Vec<u64>,
     /// Host units written when the block was opened.
     opened_at: Vec<u64>,
     /// The stream that fills or has filled the block; none if it was dealt over.
@@ -65,6 +67,7 @@ impl Blocks {
             erasing: vec![0; n],
             erase_count: erase_counts.collect(),
             closed_at: vec![0; n],
+            changed_at: vec![0; n],
             opened_at: vec![0; n],
             stream: vec![StreamId::NONE; n],
             mode: vec![0; n],
@@ -94,6 +97,7 @@ impl Blocks {
         alike("erases of blocks", &self.erasing, &fresh.erasing)?;
         alike("erase counts", &self.erase_count, &fresh.erase_count)?;
         alike("ages of blocks", &self.closed_at, &fresh.closed_at)?;
+        alike("when blocks were changed", &self.changed_at, &fresh.changed_at)?;
         alike("when blocks were opened", &self.opened_at, &fresh.opened_at)?;
         alike("streams of blocks", &self.stream, &fresh.stream)?;
         alike("program modes of blocks", &self.mode, &fresh.mode)?;
@@ -114,6 +118,7 @@ impl Blocks {
         within("erases of members", self.erasing.iter().copied(), layout.span as usize + 1)?;
         ensure(self.erase_count.iter().all(|&count| count >> 30 == 0), "erases of a block")?;
         ensure(self.closed_at.iter().all(|&at| at <= clock), "when a block was filled")?;
+        ensure(self.changed_at.iter().all(|&at| at <= clock), "when a block was changed")?;
         ensure(self.opened_at.iter().all(|&at| at <= clock), "when a block was opened")
     }
 
@@ -126,6 +131,7 @@ impl Blocks {
             state: &self.state[range.clone()],
             erase_count: &self.erase_count[range.clone()],
             closed_at: &self.closed_at[range.clone()],
+            changed_at: &self.changed_at[range.clone()],
             wear_q12: &self.wear_q12[range],
             lane: lane.0,
             units_per_block: self.units_per_block,
@@ -259,6 +265,7 @@ impl Blocks {
     /// Closes a block that is full.
     pub fn close(&mut self, block: BlockId, now: u64) {
         self.closed_at[block.index()] = now;
+        self.changed_at[block.index()] = now;
         self.set_state(block, BlockState::Closed);
     }
 
@@ -282,7 +289,8 @@ impl Blocks {
 
     /// A unit of the block died.
     #[inline]
-    pub fn lose(&mut self, block: BlockId) {
+    pub fn lose(&mut self, block: BlockId, now: u64) {
+        self.changed_at[block.index()] = now;
         let live = &mut self.live[block.index()];
         debug_assert!(*live & !NOT_ELIGIBLE > 0);
         *live -= 1;

@@ -51,6 +51,19 @@ fn a_block_is_as_old_as_when_it_was_last_filled() {
 }
 
 #[test]
+fn a_block_is_changed_when_it_is_filled_and_when_a_unit_of_it_dies() {
+    let (layout, mut blocks) = blocks();
+    let unchanged = |blocks: &Blocks, now| blocks.lane_view(&layout, LaneId(1), now).unchanged(2);
+    let block = BlockId(layout.blocks_per_lane + 2);
+    (0..2).for_each(|_| blocks.gain(block));
+    blocks.close(block, 100);
+    assert_eq!(unchanged(&blocks, 130), 30);
+    blocks.lose(block, 120);
+    assert_eq!(unchanged(&blocks, 130), 10);
+    assert_eq!(blocks.lane_view(&layout, LaneId(1), 130).age(2), 30, "its age is what it was");
+}
+
+#[test]
 fn what_is_known_of_a_block_is_checked() {
     let (_, mut blocks) = blocks();
     let block = BlockId(0);

@@ -49,6 +49,7 @@ pub struct LaneView<'a> {
     pub(super) state: &'a [BlockState],
     pub(super) erase_count: &'a [u32],
     pub(super) closed_at: &'a [u64],
+    pub(super) changed_at: &'a [u64],
     pub(super) wear_q12: &'a [u16],
     /// Number of the lane.
     pub lane: u32,
@@ -146,6 +147,12 @@ impl LaneView<'_> {
     #[inline]
     pub fn age(&self, block: u32) -> u64 {
         self.now - self.closed_at[block as usize]
+    }
+
+    /// Host units written since the block was last changed: filled, or a unit of it died.
+    #[inline]
+    pub fn unchanged(&self, block: u32) -> u64 {
+        self.now - self.changed_at[block as usize]
     }
 
     /// The block with the highest score among the eligible ones, the first of equals.
