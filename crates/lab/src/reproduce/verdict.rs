@@ -293,7 +293,12 @@ fn measured(measure: &Measure, rule: &Rule, runs: &Runs<'_>) -> (Measured, usize
             let row: Option<Row> = techniques.iter().map(|name| runs.value(measure, name, pair)).collect();
             match row {
                 Some(row) => rows.push(row),
-                None => without.push(format!("{} at {}", pair.1, pair.2)),
+                None => {
+                    let place = format!("{} at {}", pair.1, pair.2);
+                    if !without.contains(&place) {
+                        without.push(place);
+                    }
+                }
             }
         }
     }
