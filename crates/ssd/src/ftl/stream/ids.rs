@@ -26,6 +26,16 @@ pub const SOURCE: &str = "IDS (redFTL chapter 6, algorithm 2)";
 pub const MEMORY: &str =
     "2 bytes and a bit per logical unit, 115 KiB for 4,096 contexts, 4 bytes per window squared";
 
+choice! {
+    /// When the update history of a context's data is asked.
+    pub enum History {
+        /// After the write itself was entered: what a context writes once more goes to the archive at once.
+        Entered = "entered",
+        /// Before: what is written once more goes to the group, and to the archive from the next time on.
+        AskedFirst = "asked_first",
+    }
+}
+
 section! {
     /// Parameters of `ids`.
     pub struct Params {
@@ -36,6 +46,9 @@ section! {
         /// A context joins a group if its first cluster was formed at most this many steps after the earliest
         /// cluster inside it; 2 in the paper's example.
         cluster_levels: u32 = 2, unit "clusters", range 0..=255;
+        /// When the history is asked: with a write in it, or before it is entered (the paper does not say; both are
+        /// assumed).
+        history: History = History::Entered;
         /// Streams: one for what is written once, one for the hot archive, the others for groups (assumed). With
         /// more groups, a new one takes the stream of the least recently used.
         streams: u32 = 8, unit "streams", range 3..=30;
@@ -159,9 +172,17 @@ impl Policy {
     /// The stream of a unit.
     #[inline]
     fn stream_of(&mut self, lpn: Lpn) -> StreamId {
-        if self.hot[lpn.index() / 64] >> (lpn.0 % 64) & 1 == 1 {
-            return ARCHIVE;
-        }
+        if self.is_hot(lpn) { ARCHIVE } else { self.stream_of_writer(lpn) }
+    }
+
+    #[inline]
+    fn is_hot(&self, lpn: Lpn) -> bool {
+        self.hot[lpn.index() / 64] >> (lpn.0 % 64) & 1 == 1
+    }
+
+    /// The stream of the last writer of a unit, whatever its history.
+    #[inline]
+    fn stream_of_writer(&mut self, lpn: Lpn) -> StreamId {
         match self.writers.of(lpn).and_then(|row| self.contexts[row.index()].group) {
             Some(group) => self.groups.stream(group),
             None => ONCE,
@@ -269,12 +290,14 @@ impl Member for Policy {
         }
         let writer = self.writers.row(&write.said.hints);
         self.writers.set(lpn, writer);
+        let was_hot = self.is_hot(lpn);
         if writer.is_none() || writer != old {
             self.set_hot(lpn, false);
         } else if updated.is_some_and(|row| self.contexts[row.index()].is_update) {
             self.set_hot(lpn, true);
         }
-        self.stream_of(lpn)
+        let is_first = self.params.history == History::AskedFirst && !was_hot;
+        if is_first { self.stream_of_writer(lpn) } else { self.stream_of(lpn) }
     }
 
     /// By the last writer of the logical unit, and whether it has updated it. Where a newer version is on its way to
@@ -408,6 +431,22 @@ mod tests {
             (2..7).map(|row: usize| policy.contexts[row].group.map_or(0, Group::get)).collect();
         assert_eq!(found, [1, 1, 1, 2, 2]);
         assert_eq!((policy.report().groups, groups(&policy)[0]), (2, 0));
+    }
+
+    /// What an update context writes once more: to the archive at once, or the next time if the history is asked first.
+    #[test]
+    fn the_history_is_asked_with_a_write_in_it_or_before() {
+        for (history, expected) in [(History::Entered, [ARCHIVE; 2]), (History::AskedFirst, [ONCE, ARCHIVE])]
+        {
+            let mut policy = policy(256);
+            policy.params.history = history;
+            written(&mut policy, &[(1, 0), (1, 1), (1, 0), (1, 1)]);
+            assert!(policy.contexts[0].is_update);
+            written(&mut policy, &[(1, 7)]);
+            let streams = written(&mut policy, &[(1, 7), (1, 7)]);
+            assert_eq!(streams, expected.map(|stream| stream.0), "{history:?}");
+            assert_eq!(policy.stream_of(Lpn(7)), ARCHIVE, "what moves has been entered");
+        }
     }
 
     /// Groups keep their names while their members do, and end with the last; who is alone is a group.
