@@ -21,22 +21,29 @@ impl Claim {
             }
             (rule, _) if !rule.order().is_empty() => rule.order().join(" < "),
             (super::Rule::Interval { from, to }, _) => {
-                format!("{} to {} {}", digits(*from), digits(*to), self.unit).trim_end().to_owned()
+                format!("{} to {} {}", claimed(*from), claimed(*to), self.unit).trim_end().to_owned()
             }
             (super::Rule::Limit { at_most }, Some(limit)) => {
-                format!("{} {} {}", if *at_most { "<=" } else { ">=" }, digits(limit), self.unit)
+                format!("{} {} {}", if *at_most { "<=" } else { ">=" }, claimed(limit), self.unit)
                     .trim_end()
                     .to_owned()
             }
             (super::Rule::Sign { above }, Some(bound)) => {
-                format!("{} {} {}", if *above { ">" } else { "<" }, digits(bound), self.unit)
+                format!("{} {} {}", if *above { ">" } else { "<" }, claimed(bound), self.unit)
                     .trim_end()
                     .to_owned()
             }
-            (_, Some(value)) => format!("{} {}", digits(value), self.unit).trim_end().to_owned(),
+            (_, Some(value)) => format!("{} {}", claimed(value), self.unit).trim_end().to_owned(),
             (_, None) => String::new(),
         }
     }
+}
+
+/// A claimed number, as exact as it is claimed.
+fn claimed(value: f64) -> String {
+    let told = digits(value);
+    let is_exact = told.replace(',', "").parse() == Ok(value);
+    if is_exact { told } else { value.to_string() }
 }
 
 impl Finding {
@@ -234,5 +241,15 @@ fn cell_toml(text: &mut String, cell: &Cell) {
         if key == "metrics" || !told.is_empty() {
             let _ = writeln!(text, "{key} = {{ {} }}", told.join(", "));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claimed_number_is_told_as_exactly_as_it_is_claimed() {
+        assert_eq!([0.0048, 1400.7, 40.0, 332_000.0].map(claimed), ["0.0048", "1400.7", "40", "332,000"]);
     }
 }
