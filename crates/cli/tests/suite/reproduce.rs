@@ -133,6 +133,9 @@ fn quick_runs_are_checked_against_what_is_expected() {
     let expected = papers.join("tiny/expected_quick.toml");
     let papers = text(&papers);
     let check = ["reproduce", "--quick", "--check", "--force", "--papers", &papers, "--out", &out];
+    wordline(&check).fails(2, &["sentences.toml: sentence", "no sentence makes claim \"more\""]);
+    let sentence = "document = \"000\"\n[[sentence]]\nwhere = \"1\"\ntext = \"more\"\nclaims = [\"more\"]\n";
+    std::fs::write(Path::new(&papers).join("tiny/sentences.toml"), sentence).unwrap();
     wordline(&check).fails(2, &["expected_quick.toml", "cannot read"]);
     let results = std::fs::read_to_string(Path::new(&out).join("tiny/quick/results.toml")).unwrap();
     std::fs::write(&expected, &results).unwrap();
