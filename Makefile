@@ -15,7 +15,7 @@ LOCKED := $(if $(CI),--locked,)
 STEP := scripts/step.sh
 
 .PHONY: help demo test python notebook book check bench speed tables drives instructions soak faults tidy fmt clippy\
-  doc unit release dist toolchain clean
+  doc unit release guided dist toolchain clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -43,6 +43,9 @@ check: toolchain ## Format, lints, tidy, documentation, unit tests
 
 release: toolchain ## A release build: slower to build, faster to run (target/release/wordline)
 	$(CARGO) build --release --package wordline $(LOCKED)
+
+guided: toolchain ## A release build guided by a profile: faster still to run (target/guided/release/wordline)
+	@scripts/guided.sh
 
 dist: toolchain ## Build and check what is published: wheel, program, crates (in dist/; needs python3-venv, binutils)
 	@scripts/dist.sh

@@ -41,11 +41,11 @@ rm -rf "$out"
 mkdir "$out"
 
 say "the program, $version"
-cargo build --quiet --release --package wordline ${CI:+--locked}
+scripts/guided.sh
 name="wordline-$version-$(uname -m)-linux"
 mkdir "$scratch/$name"
 cp LICENSE-APACHE LICENSE-MIT README.md CHANGELOG.md include/wordline_policy.h "$scratch/$name"
-strip -o "$scratch/$name/wordline" "$build/release/wordline"
+strip -o "$scratch/$name/wordline" "$build/guided/release/wordline"
 program=$scratch/$name/wordline
 others=$(needs "$program")
 [ -z "$others" ] || fail "the program needs $others"
@@ -73,7 +73,10 @@ esac
   grep -q '"requests_served": 1000' || fail 'the program does not run alone'
 
 say 'the wheel'
-PROFILE=release OUT=$out scripts/python.sh wheel
+(
+  eval "$(scripts/guided.sh env)"
+  PROFILE=release OUT=$out scripts/python.sh wheel
+)
 wheel=$(echo "$out"/wordline-"$version"-*.whl)
 [ -e "$wheel" ] || fail "no wheel of version $version in $out"
 python3 -m venv "$scratch/venv"
