@@ -52,10 +52,10 @@ pinned() {
 # Builds the wheel into a folder; other arguments are maturin's.
 wheel() {
   pinned python/requirements.txt
-  # Crates that the workspace has built already are not built again: the same profile, the same folder (that of
-  # scripts/guided.sh, if its profile is used).
-  (cd python && CARGO_TARGET_DIR="${GUIDED_DIR:-$build}" "$python" -m maturin build --quiet --profile "${PROFILE:-dev}" \
-    ${CI:+--locked} --interpreter "$python" --out "$@")
+  # Crates that the workspace has built already are not built again: the same profile, the same folder, which is that
+  # of scripts/guided.sh if its profile is used.
+  (cd python && CARGO_TARGET_DIR="${GUIDED_DIR:-$build}" "$python" -m maturin build --quiet \
+    --profile "${PROFILE:-dev}" ${CI:+--locked} --interpreter "$python" --out "$@")
 }
 
 install() {

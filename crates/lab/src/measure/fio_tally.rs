@@ -3,7 +3,8 @@
 //! Names are fio's (its HOWTO, "Interpreting the output"): `slat_ns` is from when a request was to be sent until a
 //! queue of the drive had it, `clat_ns` from there until it was complete, `lat_ns` both together.
 
-use crate::measure::meter::{KINDS, histogram_of, ratio};
+use crate::measure::latency_counts::histogram_of;
+use crate::measure::meter::{KINDS, ratio};
 use hdrhistogram::Histogram;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use ssd::units::SECTOR_BYTES;

@@ -1,11 +1,27 @@
-//! Latencies as they are counted: what a histogram of three significant digits counts, at a fifth of its instructions.
+//! Latencies as they are counted: in the steps of a histogram of three significant digits, which is made of them in the
+//! end. To record in that costs several times as much.
 
-use crate::measure::meter::histogram;
 use hdrhistogram::Histogram;
+
+/// Significant decimal digits of a latency in a histogram: a percentile is at most 0.1 % above the true one.
+const DIGITS: u8 = 3;
+/// Longest latency told apart: 146 years.
+const LONGEST_NS: u64 = 1 << 62;
 
 /// Steps for each doubling from here on, as a power of two; below, each ns is a step. Those of a histogram of three
 /// significant digits, so that it reads what is counted here to the digit.
 const STEPS_LOG2: u32 = 10;
+
+/// An empty histogram for latencies in nanoseconds.
+fn histogram() -> Histogram<u64> {
+    histogram_of(DIGITS)
+}
+
+/// One of so many significant decimal digits, 1 to 5.
+pub(crate) fn histogram_of(digits: u8) -> Histogram<u64> {
+    let bounded = Histogram::new_with_bounds(1, LONGEST_NS, digits);
+    bounded.unwrap_or_else(|error| unreachable!("constant bounds are valid: {error}"))
+}
 
 /// The step of a latency; ns.
 #[inline(always)]

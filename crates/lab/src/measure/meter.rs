@@ -3,7 +3,6 @@
 use crate::measure::latency_counts::LatencyCounts;
 use crate::measure::steps::{STEPS, step_at};
 use crate::measure::windows::Windows;
-use hdrhistogram::Histogram;
 use ssd::signals::{PRIORITIES, Priority};
 use ssd::units::SECTOR_BYTES;
 use ssd::{Completion, OpCode, PARTS, SimTime, Status};
@@ -11,11 +10,6 @@ use std::collections::BTreeMap;
 
 /// Kinds of requests, in the order of their numbers.
 pub(crate) const KINDS: [OpCode; 4] = [OpCode::Read, OpCode::Write, OpCode::Trim, OpCode::Flush];
-
-/// Significant decimal digits of a latency in a histogram: a percentile is at most 0.1 % above the true one.
-const DIGITS: u8 = 3;
-/// Longest latency told apart: 146 years.
-const LONGEST_NS: u64 = 1 << 62;
 
 /// Counts of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,17 +25,6 @@ pub(crate) struct Served {
 /// A ratio that means something.
 pub fn ratio(of: f64, to: f64) -> Option<f64> {
     (to > 0.0).then(|| of / to).filter(|ratio| ratio.is_finite())
-}
-
-/// An empty histogram for latencies in nanoseconds.
-pub(crate) fn histogram() -> Histogram<u64> {
-    histogram_of(DIGITS)
-}
-
-/// One of so many significant decimal digits, 1 to 5.
-pub(crate) fn histogram_of(digits: u8) -> Histogram<u64> {
-    let bounded = Histogram::new_with_bounds(1, LONGEST_NS, digits);
-    bounded.unwrap_or_else(|error| unreachable!("constant bounds are valid: {error}"))
 }
 
 /// Requests of one kind that completed in success.

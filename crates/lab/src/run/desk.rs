@@ -261,8 +261,8 @@ impl<D: DerefMut<Target = Drive>, P: FnMut(Progress)> Desk<D, P> {
         }
     }
 
-    /// Hands the next request, from a member of the workload, to a queue that has room; the tag of its command tells the
-    /// queue.
+    /// Hands the next request, from a member of the workload, to a queue that has room; the tag of its command tells
+    /// the queue.
     #[inline(always)]
     pub fn submit_next(
         &mut self,

@@ -82,8 +82,8 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         &self.names
     }
 
-    /// The next request, and which of the workloads it is from. An error of the source comes when all requests before it
-    /// were taken.
+    /// The next request, and which of the workloads it is from. An error of the source comes when all requests before
+    /// it were taken.
     #[inline(always)]
     pub fn take(&mut self, drive: &Drive) -> Result<Option<(&Request, u16)>, WorkloadError> {
         if self.held == 0 {

@@ -1,7 +1,8 @@
 //! What is counted of a part of a run's requests: those of a job, of a phase.
 
 use crate::measure::fio_tally::{DIGITS_OF_JOB, FioTally};
-use crate::measure::meter::{KINDS, histogram_of};
+use crate::measure::latency_counts::histogram_of;
+use crate::measure::meter::KINDS;
 use crate::result::{Distribution, Rates, Share, ShareLatencies};
 use hdrhistogram::Histogram;
 use ssd::units::SECTOR_BYTES;
