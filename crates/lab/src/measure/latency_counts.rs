@@ -36,13 +36,21 @@ fn shortest(step: usize) -> u64 {
     ((step - (shift << STEPS_LOG2)) as u64) << shift
 }
 
-/// How many latencies lie in each step, up to the longest so far.
-#[derive(Clone, Debug, Default)]
+/// Steps of all latencies.
+const STEPS: usize = (64 - STEPS_LOG2 as usize + 1) << STEPS_LOG2;
+
+/// How many latencies lie in each step. All have their place from the start: nothing grows while a drive is measured.
+#[derive(Clone, Debug)]
 pub(crate) struct LatencyCounts {
-    counts: Vec<u64>,
+    counts: Box<[u64]>,
 }
 
 impl LatencyCounts {
+    /// None yet.
+    pub fn new() -> Self {
+        LatencyCounts { counts: vec![0; STEPS].into() }
+    }
+
     /// Forgets them.
     pub fn clear(&mut self) {
         self.counts.fill(0);
@@ -51,26 +59,11 @@ impl LatencyCounts {
     /// Counts one; ns.
     #[inline(always)]
     pub fn record(&mut self, ns: u64) {
-        match self.counts.get_mut(step_of(ns)) {
-            Some(count) => *count += 1,
-            None => self.record_longest(ns),
-        }
-    }
-
-    /// Counts one beyond what there is room for: to the end of its doubling.
-    #[cold]
-    #[inline(never)]
-    fn record_longest(&mut self, ns: u64) {
-        let step = step_of(ns);
-        self.counts.resize((step | ((1 << STEPS_LOG2) - 1)) + 1, 0);
-        self.counts[step] += 1;
+        self.counts[step_of(ns)] += 1;
     }
 
     /// Counts those of others, too.
     pub fn add(&mut self, others: &LatencyCounts) {
-        if self.counts.len() < others.counts.len() {
-            self.counts.resize(others.counts.len(), 0);
-        }
         self.counts.iter_mut().zip(&others.counts).for_each(|(count, more)| *count += more);
     }
 
@@ -92,8 +85,8 @@ mod tests {
     #[test]
     fn what_is_counted_is_what_a_histogram_counts() {
         let mut rng = ssd::rng::Rng::named(1, "latencies");
-        let (mut counted, mut expected) = (LatencyCounts::default(), histogram());
-        let (mut other, mut both) = (LatencyCounts::default(), histogram());
+        let (mut counted, mut expected) = (LatencyCounts::new(), histogram());
+        let (mut other, mut both) = (LatencyCounts::new(), histogram());
         let bounds = (0..64).flat_map(|log2| [1u64 << log2, (1 << log2) - 1, (1 << log2) + 1]);
         let drawn = (0..20_000).map(|_| u64::from(rng.below(1 << 20)) << rng.below(44));
         for (nth, ns) in bounds.chain(drawn).chain([u64::MAX]).enumerate() {
@@ -116,12 +109,13 @@ mod tests {
         assert_eq!(other.histogram(), both);
         counted.clear();
         assert_eq!(counted.histogram(), histogram());
-        assert_eq!(LatencyCounts::default().histogram(), histogram());
+        assert_eq!(LatencyCounts::new().histogram(), histogram());
     }
 
     #[test]
     fn steps_follow_each_other() {
-        for step in 0..40 << STEPS_LOG2 {
+        assert_eq!(step_of(u64::MAX), STEPS - 1);
+        for step in 0..STEPS - 1 {
             assert_eq!(step_of(shortest(step)), step);
             assert_eq!(step_of(shortest(step + 1) - 1), step);
         }

@@ -58,7 +58,7 @@ struct Sums<T> {
 
 impl Kind {
     fn new() -> Self {
-        let (latencies, alike) = (LatencyCounts::default(), vec![Alike::default(); STEPS].into());
+        let (latencies, alike) = (LatencyCounts::new(), vec![Alike::default(); STEPS].into());
         Kind { latencies, count: 0, bytes: 0, min: u64::MAX, max: 0, alike, carried: Sums::default() }
     }
 
@@ -166,7 +166,7 @@ struct Class {
 
 impl Class {
     fn new() -> Self {
-        Class { latencies: LatencyCounts::default(), sum: 0, min: u64::MAX, max: 0 }
+        Class { latencies: LatencyCounts::new(), sum: 0, min: u64::MAX, max: 0 }
     }
 
     fn clear(&mut self) {

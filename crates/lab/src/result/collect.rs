@@ -97,7 +97,7 @@ impl Distribution {
 
 impl Latencies {
     fn of(meter: &Meter) -> Self {
-        let mut latencies = LatencyCounts::default();
+        let mut latencies = LatencyCounts::new();
         let (mut sum, mut min, mut max) = (0, u64::MAX, 0);
         for kind in KINDS.map(|op| meter.kind(op)) {
             latencies.add(&kind.latencies);

@@ -362,7 +362,7 @@ impl Share {
             }
         };
         let latency = |ops: &[OpCode]| {
-            let mut latencies = LatencyCounts::default();
+            let mut latencies = LatencyCounts::new();
             let (mut sum, mut min, mut max) = (0, u64::MAX, 0);
             for kind in all.iter().flat_map(|meter| ops.iter().map(|op| meter.kind(*op))) {
                 latencies.add(&kind.latencies);
