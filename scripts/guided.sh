@@ -5,6 +5,7 @@
 #
 #   scripts/guided.sh               builds target/guided/release/wordline
 #   scripts/guided.sh env           prints what scripts/python.sh needs to use the same profile (eval it)
+#   scripts/guided.sh compare       runs it and target/release/wordline in turns: processor time, and equal events
 #
 # Needs rustc's own llvm-profdata (rustup component llvm-tools): the profile's format is the compiler's.
 set -euo pipefail
@@ -22,6 +23,33 @@ export CARGO_TARGET_DIR=$build RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/rustc_guided
 if [ "${1:-}" = env ]; then
   printf 'export GUIDED_DIR=%q RUSTC_WORKSPACE_WRAPPER=%q WORDLINE_GUIDED=%q\n' \
     "$build" "$RUSTC_WORKSPACE_WRAPPER" "use=$profile"
+  exit
+fi
+
+# A run of a program, with its results in a folder of $out.
+run() { "$1" run "${@:3}" --no-cache --quiet --out "$out/$2" --force >/dev/null; }
+small=(--drive m64 --set nand.geometry.blocks_per_plane=128)
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+if [ "${1:-}" = compare ]; then
+  programs=("$(dirname "$build")/release/wordline" "$build/release/wordline")
+  for program in "${programs[@]}"; do
+    [ -x "$program" ] || { printf 'wordline: no %s; make release guided\n' "$program" >&2; exit 1; }
+  done
+  TIMEFORMAT=%U
+  printf 'processor time, s: plain and guided, in turns\n'
+  for load in '100 4KiB 3000000' '70 4KiB 2000000' '0 16KiB 500000'; do
+    read -r reads size requests <<<"$load"
+    load=(--synthetic uniform --read-percent "$reads" --size "$size" --depth 32 --requests "$requests" "${small[@]}")
+    printf '%3s %% reads of %-5s' "$reads" "$size"
+    for _ in 1 2 3; do
+      for at in 0 1; do printf ' %6s' "$({ time run "${programs[at]}" "$at" "${load[@]}"; } 2>&1)"; done
+    done
+    hashes=$(grep -h '"event_hash"' "$out"/[01]/result.json | sort -u | wc -l)
+    [ "$hashes" = 1 ] || { printf '\nwordline: the guided program does something else\n' >&2; exit 1; }
+    printf '  equal events\n'
+  done
   exit
 fi
 
@@ -47,21 +75,18 @@ WORDLINE_GUIDED="generate=$counts" compile
 
 # The loads: what users wait for. Seeds are the defaults, so that they are the same each time.
 printf '== the loads that it counts under\n' >&2
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-run() { "$build/release/wordline" run "$@" --no-cache --quiet --out "$out/run" --force >/dev/null; }
-small=(--drive m64 --set nand.geometry.blocks_per_plane=128)
+count() { run "$build/release/wordline" counted "$@"; }
 # Reads, a mix and small writes at a depth, on a drive that is full.
-run --synthetic uniform --read-percent 100 --size 4KiB --depth 32 --requests 300000 "${small[@]}"
-run --synthetic uniform --read-percent 70 --size 4KiB --depth 32 --requests 300000 "${small[@]}"
-run --synthetic uniform --read-percent 0 --size 4KiB --depth 32 --requests 300000 "${small[@]}"
+count --synthetic uniform --read-percent 100 --size 4KiB --depth 32 --requests 300000 "${small[@]}"
+count --synthetic uniform --read-percent 70 --size 4KiB --depth 32 --requests 300000 "${small[@]}"
+count --synthetic uniform --read-percent 0 --size 4KiB --depth 32 --requests 300000 "${small[@]}"
 # Sequential writes, and overwrites of some data more often than of other.
-run --synthetic sequential --read-percent 0 --size 128KiB --depth 8 --requests 20000 "${small[@]}"
-run --synthetic zipf --read-percent 50 --size 16KiB --depth 16 --requests 100000 "${small[@]}"
+count --synthetic sequential --read-percent 0 --size 128KiB --depth 8 --requests 20000 "${small[@]}"
+count --synthetic zipf --read-percent 50 --size 16KiB --depth 16 --requests 100000 "${small[@]}"
 # A recorded trace at its own times, on the default drive.
-run data/rocksdb-ycsb-a-run1.csv.zst
+count data/rocksdb-ycsb-a-run1.csv.zst
 # No time passes, and reads are counted.
-run --synthetic zipf --read-percent 95 --size 16KiB --requests 100000 --drive aged_tlc --set run.executor=functional \
+count --synthetic zipf --read-percent 95 --size 16KiB --requests 100000 --drive aged_tlc --set run.executor=functional \
   --set ftl.read_reclaim.policy=straw
 
 "$profdata" merge --output "$profile" "$counts"

@@ -1,6 +1,7 @@
 //! Latencies as they are counted: in the steps of a histogram of three significant digits, which is made of them in the
 //! end. To record in that costs several times as much.
 
+use crate::measure::steps::{shortest_of, step};
 use hdrhistogram::Histogram;
 
 /// Significant decimal digits of a latency in a histogram: a percentile is at most 0.1 % above the true one.
@@ -21,19 +22,6 @@ fn histogram() -> Histogram<u64> {
 pub(crate) fn histogram_of(digits: u8) -> Histogram<u64> {
     let bounded = Histogram::new_with_bounds(1, LONGEST_NS, digits);
     bounded.unwrap_or_else(|error| unreachable!("constant bounds are valid: {error}"))
-}
-
-/// The step of a latency; ns.
-#[inline(always)]
-fn step_of(ns: u64) -> usize {
-    let shift = (ns | 1 << STEPS_LOG2).ilog2() - STEPS_LOG2;
-    ((shift << STEPS_LOG2) as u64 + (ns >> shift)) as usize
-}
-
-/// The shortest latency of a step; ns.
-fn shortest(step: usize) -> u64 {
-    let shift = (step >> STEPS_LOG2).saturating_sub(1);
-    ((step - (shift << STEPS_LOG2)) as u64) << shift
 }
 
 /// Steps of all latencies.
@@ -59,7 +47,7 @@ impl LatencyCounts {
     /// Counts one; ns.
     #[inline(always)]
     pub fn record(&mut self, ns: u64) {
-        self.counts[step_of(ns)] += 1;
+        self.counts[step::<STEPS_LOG2>(ns)] += 1;
     }
 
     /// Counts those of others, too.
@@ -71,7 +59,7 @@ impl LatencyCounts {
     pub fn histogram(&self) -> Histogram<u64> {
         let mut all = histogram();
         for (step, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            all.saturating_record_n(shortest(step), count);
+            all.saturating_record_n(shortest_of::<STEPS_LOG2>(step), count);
         }
         all
     }
@@ -114,10 +102,10 @@ mod tests {
 
     #[test]
     fn steps_follow_each_other() {
+        let (step_of, shortest) = (step::<STEPS_LOG2>, shortest_of::<STEPS_LOG2>);
         assert_eq!(step_of(u64::MAX), STEPS - 1);
-        for step in 0..STEPS - 1 {
-            assert_eq!(step_of(shortest(step)), step);
-            assert_eq!(step_of(shortest(step + 1) - 1), step);
+        for at in 0..STEPS - 1 {
+            assert_eq!((step_of(shortest(at)), step_of(shortest(at + 1) - 1)), (at, at));
         }
     }
 }

@@ -8,29 +8,33 @@ const LONGEST_LOG2: u32 = 40;
 /// Steps of a histogram.
 pub(crate) const STEPS: usize = (((LONGEST_LOG2 - STEPS_LOG2 + 1) << STEPS_LOG2) + 1) as usize;
 
+/// The step of a latency, of two to the `LOG2` for each doubling; up to the first doubling each ns is a step.
+#[inline(always)]
+pub(crate) fn step<const LOG2: u32>(ns: u64) -> usize {
+    let shift = (ns | 1 << LOG2).ilog2() - LOG2;
+    (shift << LOG2) as usize + (ns >> shift) as usize
+}
+
+/// The shortest latency of such a step; ns.
+pub(crate) fn shortest_of<const LOG2: u32>(step: usize) -> u64 {
+    let shift = (step >> LOG2).saturating_sub(1);
+    ((step - (shift << LOG2)) as u64) << shift
+}
+
 /// The step of a latency; ns.
 #[inline]
 pub(crate) fn step_of(ns: u64) -> usize {
-    // Up to the first doubling each ns is a step.
-    let log2 = (ns | (1 << STEPS_LOG2)).ilog2();
-    let shift = log2 - STEPS_LOG2;
-    if log2 < LONGEST_LOG2 { (shift << STEPS_LOG2) as usize + (ns >> shift) as usize } else { STEPS - 1 }
+    if ns >> LONGEST_LOG2 == 0 { step::<STEPS_LOG2>(ns) } else { STEPS - 1 }
 }
 
 /// The longest latency of a step; ns.
 fn longest(step: usize) -> u64 {
-    if step == STEPS - 1 {
-        return u64::MAX;
-    }
-    let step = step as u64;
-    let shift = (step >> STEPS_LOG2).saturating_sub(1);
-    let within = step - (shift << STEPS_LOG2);
-    ((within + 1) << shift) - 1
+    if step == STEPS - 1 { u64::MAX } else { shortest(step + 1) - 1 }
 }
 
 /// The shortest latency of a step; ns.
 pub(crate) fn shortest(step: usize) -> u64 {
-    step.checked_sub(1).map_or(0, |before| longest(before) + 1)
+    shortest_of::<STEPS_LOG2>(step)
 }
 
 /// The step up to which so many of a million lie; none of nothing.

@@ -90,8 +90,16 @@ impl Distribution {
         }
     }
 
+    /// The same of latencies as they are counted; where there is none the greatest is below the least.
+    pub(crate) fn of_counts(latencies: &LatencyCounts, sum: u128, min: u64, max: u64) -> Self {
+        if min > max {
+            return Self::default();
+        }
+        Self::of(&latencies.histogram(), sum, min, max)
+    }
+
     fn of_kind(kind: &Kind) -> Self {
-        Self::of(&kind.latencies.histogram(), kind.latency_sum(), kind.min, kind.max)
+        Self::of_counts(&kind.latencies, kind.latency_sum(), kind.min, kind.max)
     }
 }
 
@@ -104,11 +112,11 @@ impl Latencies {
             (sum, min, max) = (sum + kind.latency_sum(), min.min(kind.min), max.max(kind.max));
         }
         Latencies {
-            all: Distribution::of(&latencies.histogram(), sum, min, max),
+            all: Distribution::of_counts(&latencies, sum, min, max),
             read: Distribution::of_kind(meter.kind(OpCode::Read)),
             read_by_priority: By::new(|priority| {
                 let (latencies, sum, min, max) = meter.class(priority);
-                Distribution::of(&latencies.histogram(), sum, min, max)
+                Distribution::of_counts(latencies, sum, min, max)
             }),
             write: Distribution::of_kind(meter.kind(OpCode::Write)),
             trim: Distribution::of_kind(meter.kind(OpCode::Trim)),

@@ -368,10 +368,7 @@ impl Share {
                 latencies.add(&kind.latencies);
                 (sum, min, max) = (sum + kind.latency_sum(), min.min(kind.min), max.max(kind.max));
             }
-            Distribution {
-                percentiles: Vec::new(),
-                ..Distribution::of(&latencies.histogram(), sum, min, max)
-            }
+            Distribution { percentiles: Vec::new(), ..Distribution::of_counts(&latencies, sum, min, max) }
         };
         Share {
             requests: KINDS.iter().map(|op| requests(*op)).sum(),

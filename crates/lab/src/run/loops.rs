@@ -169,34 +169,33 @@ impl<'a, S: Source + ?Sized> Session<'a, S> {
         Ok(())
     }
 
-    /// The next request, and the member of the workload that it is from.
+    /// The next request, where it was read ahead, and the member of the workload that it is from.
     #[inline(always)]
-    fn next_request(&mut self) -> Option<(Request, u16)> {
-        if self.desk.is_over() {
+    fn next<'r>(desk: &mut LentDesk<'_>, requests: &'r mut Lookahead<'a, S>) -> Option<(&'r Request, u16)> {
+        if desk.is_over() {
             return None;
         }
-        let next = self.requests.take(self.desk.drive).map(|next| next.map(|(request, of)| (*request, of)));
-        next.unwrap_or_else(|error| {
-            self.desk.ended = Some(Failure::Workload(error));
-            None
-        })
+        match requests.take(desk.drive) {
+            Ok(next) => next,
+            Err(error) => {
+                desk.ended = Some(Failure::Workload(error));
+                None
+            }
+        }
+    }
+
+    /// The same, taken from there.
+    #[inline(always)]
+    fn next_request(&mut self) -> Option<(Request, u16)> {
+        Self::next(&mut self.desk, &mut self.requests).map(|(request, member)| (*request, member))
     }
 
     /// Hands the next request to a queue that has room, now. False if there is none.
     #[inline(always)]
     fn submit_next(&mut self, queue: usize) -> bool {
-        if self.desk.is_over() {
-            return false;
-        }
+        let Some(next) = Self::next(&mut self.desk, &mut self.requests) else { return false };
         let now = self.desk.drive.now();
-        match self.requests.take(self.desk.drive) {
-            Ok(Some(next)) => self.desk.submit_next(queue, next, now, now),
-            Ok(None) => return false,
-            Err(error) => {
-                self.desk.ended = Some(Failure::Workload(error));
-                return false;
-            }
-        }
+        self.desk.submit_next(queue, next, now, now);
         true
     }
 

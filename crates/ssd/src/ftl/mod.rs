@@ -437,7 +437,12 @@ impl Ftl {
                     ))
             {
                 self.moves.pump_lane(flash, lane);
-                self.unblock(flash, lane);
+                // A job that found no page for its stream may have what it lacks behind it: the block that the last job
+                // emptied can be erased when the rest of it, less than a page, is programmed.
+                let work = self.moves.media.work.lane_mut(lane);
+                if !work.is_moving() && work.has_job() {
+                    self.moves.program_all_gathered(flash, lane, true);
+                }
             }
         }
         given_up
@@ -470,15 +475,6 @@ impl Ftl {
             }
         }
         any
-    }
-
-    /// A job that found no page for its stream may have what it lacks behind it: the block that the last job emptied
-    /// can be erased when the rest of it, less than a page, is programmed.
-    fn unblock(&mut self, flash: &mut Flash, lane: LaneId) {
-        let work = self.moves.media.work.lane_mut(lane);
-        if !work.is_moving() && work.has_job() {
-            self.moves.program_all_gathered(flash, lane, true);
-        }
     }
 
     /// Somebody waits for locks and nothing goes on: whatever waits for room is tried again. Returns whether that

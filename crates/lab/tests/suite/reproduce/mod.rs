@@ -9,7 +9,20 @@ mod sentences;
 mod stored;
 mod verdicts;
 
+use lab::reproduce::{Paper, papers};
 use std::path::{Path, PathBuf};
+
+/// The project's folder.
+pub fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The project's papers.
+pub fn all() -> Vec<Paper> {
+    let folder = top().join("papers");
+    let load = |name: String| Paper::load(&folder.join(name)).unwrap_or_else(|error| panic!("{error}"));
+    papers(&folder).unwrap().into_iter().map(load).collect()
+}
 
 /// A folder of this test's own; nothing is in it yet.
 pub fn folder(name: &str) -> PathBuf {

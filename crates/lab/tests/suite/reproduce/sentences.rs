@@ -1,21 +1,8 @@
 //! Sentences of papers: each claim has one, and it is in the document.
 
-use crate::reproduce::{CLAIMS, EXPERIMENT, paper};
-use lab::reproduce::{Paper, papers};
-use std::path::{Path, PathBuf};
-
-fn top() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn all() -> Vec<Paper> {
-    let folder = top().join("papers");
-    let names = papers(&folder).unwrap();
-    names
-        .iter()
-        .map(|name| Paper::load(&folder.join(name)).unwrap_or_else(|error| panic!("{error}")))
-        .collect()
-}
+use crate::reproduce::{CLAIMS, EXPERIMENT, all, paper, top};
+use lab::reproduce::Paper;
+use std::path::PathBuf;
 
 #[test]
 fn every_claim_of_a_paper_has_its_sentence() {

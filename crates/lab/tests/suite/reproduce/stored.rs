@@ -1,21 +1,8 @@
 //! What is stored of papers: verdicts and counts follow from claims and numbers, tags from what was chosen by them.
 
-use lab::reproduce::{Basis, METRICS, Paper, papers};
+use crate::reproduce::{all, top};
+use lab::reproduce::{Basis, METRICS};
 use ssd::config::presets::{self, Group};
-use std::path::{Path, PathBuf};
-
-fn top() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn all() -> Vec<Paper> {
-    let folder = top().join("papers");
-    let names = papers(&folder).unwrap();
-    names
-        .iter()
-        .map(|name| Paper::load(&folder.join(name)).unwrap_or_else(|error| panic!("{error}")))
-        .collect()
-}
 
 /// `wordline reproduce --judge` writes them.
 #[test]

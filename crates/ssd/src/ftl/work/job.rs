@@ -71,11 +71,11 @@ impl Job {
         matches!(self, Job::Empty { .. })
     }
 
-    /// What is to be done next; `may_read` if the lane may have more pages on their way.
+    /// What is to be done next; `may_read` if the lane may have more pages on their way. Not asked of a job that
+    /// [rests](Self::rests_while_it_waits) then.
     #[inline(always)]
     pub fn step(&mut self, tables: &Tables, may_read: bool, units: &mut PageUnits) -> Step {
         match self {
-            Job::Empty { .. } if !may_read => Step::Wait,
             Job::Empty { walk, in_parts } => match walk.step(tables, units) {
                 Step::Done if *in_parts => Step::Ask,
                 step => step,

@@ -12,9 +12,9 @@ const _: () = assert!(STREAMS_AT_MOST <= u32::BITS as usize);
 pub(super) struct Refusals {
     /// Place of each lane in that order.
     places: Box<[u32]>,
-    /// Streams that each lane has refused: a bit for each.
+    /// Streams that each lane has refused, a bit for each: mostly none, and that is what each step of its moves asks.
     streams: Box<[u32]>,
-    /// By stream, words of bits by place.
+    /// The same by stream, words of bits by place.
     words: Box<[u64]>,
     words_per_stream: usize,
 }
@@ -25,11 +25,18 @@ impl Refusals {
         let mut places = vec![0; layout.lane_order.len()];
         (0..).zip(&layout.lane_order).for_each(|(place, &lane)| places[lane as usize] = place);
         let words_per_stream = places.len().div_ceil(64);
-        // What is left of the last word is of no lane, and never free.
-        let beyond = |word: usize| places.len().saturating_sub(word * 64).try_into().ok();
-        let word = |word| beyond(word).and_then(|bits| u64::MAX.checked_shl(bits)).unwrap_or(0);
-        let words = (0..words_per_stream * streams).map(|at| word(at % words_per_stream)).collect();
-        Refusals { streams: vec![0; places.len()].into(), places: places.into(), words, words_per_stream }
+        let mut words = vec![0; words_per_stream * streams];
+        if !places.len().is_multiple_of(64) {
+            // What is left of the last word of each is of no lane, and never free.
+            let last = words.iter_mut().skip(words_per_stream - 1).step_by(words_per_stream);
+            last.for_each(|word| *word = u64::MAX << (places.len() % 64));
+        }
+        Refusals {
+            streams: vec![0; places.len()].into(),
+            places: places.into(),
+            words: words.into(),
+            words_per_stream,
+        }
     }
 
     /// Whether a lane has refused.
