@@ -73,7 +73,7 @@ tables: toolchain ## Rewrite the tables of README, papers and docs from the file
 drives: toolchain ## Fit the drives one can buy anew (data/drives): presets, benches/real/fits, docs/real-drives.md
 	@scripts/drives.sh
 
-instructions: toolchain ## Instructions per request: over 2 % above benches/instructions.txt fails (UPDATE=1 writes it)
+instructions: toolchain ## Count what a request takes; above benches/instructions.txt fails (UPDATE=1 writes it)
 	$(CARGO) $(BENCH) -- --instructions $(if $(UPDATE),--update)
 
 # cargo fmt does not see the modules that family! declares, so every file is named.

@@ -43,11 +43,12 @@ const TWENTY: &[(&str, &str)] = &[("WORDLINE_SOAK", "1")];
 const STEPS: &[Step] = &[
     Step {
         name: "instructions",
-        about: "instructions a request, beside those of benches/instructions.txt",
+        about: "what callgrind counts for a request, beside benches/instructions.txt",
         minutes: 5,
         variables: &[],
         command: &["make", "instructions"],
-        figures: &["instructions/request"],
+        // Lines of a table.
+        figures: &["  "],
     },
     Step {
         name: "model",

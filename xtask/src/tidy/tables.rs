@@ -57,6 +57,10 @@ const INSTRUCTION_ROWS: &[(&str, &str)] = &[
     ("swaps", "page overwritten in a small part of a worn drive, wear levelling active"),
 ];
 
+/// Columns of the file of instructions.
+const COUNTED: [&str; 6] =
+    ["instructions", "data accesses", "mispredicted branches", "I1 misses", "D1 misses", "flash operations"];
+
 /// The documents with their tables as they should be, or why one cannot be made: (file, table, text or why not).
 fn documents(tree: &Tree) -> Vec<(&'static str, &'static str, Result<String, String>)> {
     let present = TABLES.iter().filter(|(path, ..)| tree.get(path).is_some());
@@ -172,11 +176,16 @@ fn instructions(tree: &Tree) -> Result<String, String> {
     let mut counts: BTreeMap<&str, &str> = lines.filter_map(|line| line.split_once(": ")).collect();
     let compiler = counts.remove("compiler").ok_or("no compiler")?;
     let compiler = compiler.split(" (").next().unwrap_or(compiler);
-    let mut table = format!("| by {compiler} | instructions |\n|---|---|\n");
+    let mut table =
+        format!("| by {compiler} | {} |\n|---|{}\n", COUNTED.join(" | "), "---|".repeat(COUNTED.len()));
     for (name, what) in INSTRUCTION_ROWS {
-        let count = counts.remove(name).ok_or_else(|| format!("{INSTRUCTIONS} has no row {name}"))?;
-        let count = number(count)?;
-        let _ = writeln!(table, "| {what} | {count:.0} |");
+        let row = counts.remove(name).ok_or_else(|| format!("{INSTRUCTIONS} has no row {name}"))?;
+        let row: Vec<&str> = row.split_whitespace().collect();
+        if row.len() != COUNTED.len() {
+            return Err(format!("{INSTRUCTIONS}: {name} has {} numbers, not {}", row.len(), COUNTED.len()));
+        }
+        row.iter().try_for_each(|word| number(word).map(drop))?;
+        let _ = writeln!(table, "| {what} | {} |", row.join(" | "));
     }
     match counts.keys().next() {
         Some(name) => Err(format!("nothing is said of row {name} of {INSTRUCTIONS}")),

@@ -1,57 +1,36 @@
-//! Instructions a request, counted by valgrind's callgrind: they do not depend on what else the machine does, and so
-//! can be held. `make instructions` fails where one is above `benches/instructions.txt` by more than 2 %;
-//! `make instructions UPDATE=1` writes that file. They depend on the compiler, so only its own is held.
-//!
-//! Callgrind is driven here and not through a framework: those need a second program of the very same version
-//! installed beside the library, and what is needed is one number of one function.
+//! The loads whose instructions are counted: each drive in the state in which its load finds it.
 
-use crate::report::{Goal, Row};
 use crate::speed::{filled, preset, preset_with};
 use crate::techniques::locking;
-use lab::experiment::run;
-use lab::spec::{LoopMode, RunSpec};
 use ssd::flash::op::Cause;
 use ssd::rng::Rng;
 use ssd::{AgeStep, Drive, DriveConfig, Executor, Pace, Stats};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use workload::Spec;
 
-const FILE: &str = "benches/instructions.txt";
-const HEAD: &str = "\
-# Instructions a request, counted by callgrind. `make instructions UPDATE=1` writes this file, `make instructions` holds
-# it: 2 % more fail. Another compiler makes another program, so its counts are not held.
-";
-/// What built this, from the build script.
-const COMPILER: &str = env!("WORDLINE_COMPILER");
-const PREFIX: &str = "instructions_";
-/// Requests of the run whose instructions are taken off.
-const FEW: u64 = 1_000;
-/// How far a count may be above what the file says.
-const SLACK: f64 = 1.02;
 /// A load whose instructions are counted.
-struct Case {
-    name: &'static str,
+pub struct Case {
+    pub name: &'static str,
     /// The drive, in the state in which the load finds it.
-    prepare: fn() -> (DriveConfig, Drive),
-    depth: u32,
-    load: &'static str,
+    pub prepare: fn() -> (DriveConfig, Drive),
+    pub depth: u32,
+    pub load: &'static str,
     /// Requests served before those that are counted, until the buffer is as full as it stays.
-    before: u64,
-    requests: u64,
+    pub before: u64,
+    /// Whether as many again are served until the flash operations of a request stay as they are: where garbage
+    /// collection is what counts.
+    pub until_steady: bool,
+    pub requests: u64,
     /// How often the technique acted that the load is for: it must.
-    acts: fn(&Stats) -> u64,
+    pub acts: fn(&Stats) -> u64,
 }
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     Case {
         name: "random_read",
         prepare: full,
         depth: 32,
         load: READS,
         before: 1_000,
+        until_steady: false,
         requests: 30_000,
         acts: always,
     },
@@ -61,6 +40,7 @@ const CASES: &[Case] = &[
         depth: 32,
         load: MIX,
         before: 60_000,
+        until_steady: false,
         requests: 30_000,
         acts: always,
     },
@@ -70,6 +50,7 @@ const CASES: &[Case] = &[
         depth: 32,
         load: WRITES,
         before: 30_000,
+        until_steady: false,
         requests: 30_000,
         acts: always,
     },
@@ -79,6 +60,7 @@ const CASES: &[Case] = &[
         depth: 16,
         load: LARGE_WRITES,
         before: 15_000,
+        until_steady: true,
         requests: 15_000,
         acts: always,
     },
@@ -88,6 +70,7 @@ const CASES: &[Case] = &[
         depth: 1,
         load: PAGE_READS,
         before: 1_000,
+        until_steady: false,
         requests: 300_000,
         acts: always,
     },
@@ -97,6 +80,7 @@ const CASES: &[Case] = &[
         depth: 16,
         load: PAGE_WRITES,
         before: 5_000,
+        until_steady: true,
         requests: 15_000,
         acts: always,
     },
@@ -106,6 +90,7 @@ const CASES: &[Case] = &[
         depth: 16,
         load: PAGE_WRITES,
         before: 5_000,
+        until_steady: true,
         requests: 15_000,
         acts: |stats| stats.ftl.exposed_pages,
     },
@@ -115,6 +100,7 @@ const CASES: &[Case] = &[
         depth: 1,
         load: PAGE_WRITES,
         before: 10_000,
+        until_steady: true,
         requests: 10_000,
         acts: |stats| stats.ftl.slc_destaged,
     },
@@ -124,6 +110,7 @@ const CASES: &[Case] = &[
         depth: 4,
         load: HOT_READS,
         before: 10_000,
+        until_steady: false,
         requests: 20_000,
         acts: |stats| moved(stats, Cause::Replication),
     },
@@ -133,6 +120,7 @@ const CASES: &[Case] = &[
         depth: 4,
         load: HOT_READS,
         before: 10_000,
+        until_steady: false,
         requests: 20_000,
         acts: |stats| stats.ftl.dealt_pages.iter().sum(),
     },
@@ -142,6 +130,7 @@ const CASES: &[Case] = &[
         depth: 16,
         load: PAGE_WRITES,
         before: 10_000,
+        until_steady: true,
         requests: 10_000,
         acts: |stats| stats.ftl.copies,
     },
@@ -151,6 +140,7 @@ const CASES: &[Case] = &[
         depth: 16,
         load: PAGE_WRITES,
         before: 10_000,
+        until_steady: true,
         requests: 10_000,
         acts: |stats| stats.techniques.age_marker.age_checks,
     },
@@ -160,6 +150,7 @@ const CASES: &[Case] = &[
         depth: 16,
         load: PAGE_MIX,
         before: 10_000,
+        until_steady: false,
         requests: 10_000,
         acts: |stats| stats.ftl.class_matched,
     },
@@ -176,6 +167,7 @@ const CASES: &[Case] = &[
         depth: 16,
         load: COLD_REST,
         before: 20_000,
+        until_steady: false,
         requests: 20_000,
         acts: |stats| moved(stats, Cause::WearLeveling),
     },
@@ -310,158 +302,4 @@ fn sorting() -> (DriveConfig, Drive) {
         "drive.over_provisioning_percent=60",
     ];
     used(tlc(&settings), 100)
-}
-
-/// The function whose instructions are counted, by its name: all of a run as users have it.
-#[inline(never)]
-fn measured(drive: &mut Drive, cfg: &DriveConfig, source: &mut dyn workload::Source, spec: &RunSpec) -> u64 {
-    run(drive, cfg, source, spec, &mut |_| {}).expect("a complete run").requests_served
-}
-
-/// Runs a case: [`FEW`] requests, then so many as are counted beside them. What callgrind looks at.
-pub fn case(name: &str) {
-    let case = CASES.iter().find(|case| case.name == name).expect("a case");
-    let (cfg, mut drive) = (case.prepare)();
-    let spec = RunSpec {
-        loop_mode: LoopMode::Closed { depth: case.depth },
-        executor: drive.executor(),
-        ..RunSpec::default()
-    };
-    let source = |count: u64, seed: u64| {
-        let text = format!("pattern = 'uniform'\nseed = {seed}\ncount = {count}\n{}", case.load);
-        let load = Spec::parse(&text).and_then(|spec| spec.prepare()).expect("a sound workload");
-        load.open(drive.logical_sectors()).expect("a generator")
-    };
-    let mut before = source(case.before, 2);
-    let counted = [FEW, FEW + case.requests].map(|count| (count, source(count, 1)));
-    run(&mut drive, &cfg, &mut *before, &spec, &mut |_| {}).expect("a complete run");
-    for (count, mut source) in counted {
-        assert_eq!(measured(&mut drive, &cfg, &mut *source, &spec), count);
-    }
-    assert!((case.acts)(&drive.stats()) > 0, "{name}: the load does not do what it is for");
-}
-
-/// Instructions of both calls of [`measured`], as callgrind counts them: it writes a file after each.
-fn count(case: &Case) -> Result<[u64; 2], String> {
-    let this = std::env::current_exe().map_err(|error| error.to_string())?;
-    let folder = tempfile::tempdir().map_err(|error| format!("no folder for callgrind's files: {error}"))?;
-    let file = folder.path().join("out");
-    let output = Command::new("valgrind")
-        // Large rooms come from the system, clear, in both runs: else the second clears what the first has given back.
-        .env("MALLOC_MMAP_THRESHOLD_", "131072")
-        .args(["--tool=callgrind", "--toggle-collect=drive::instructions::measured"])
-        .arg("--dump-after=drive::instructions::measured")
-        .arg(format!("--callgrind-out-file={}", file.display()))
-        .arg(this)
-        .args(["--case", case.name])
-        .output()
-        .map_err(|error| format!("valgrind: {error}"))?;
-    let collected = |number: u32| {
-        let text = std::fs::read_to_string(file.with_extension(number.to_string())).ok()?;
-        text.lines().find_map(|line| line.strip_prefix("totals: ")?.trim().parse::<u64>().ok())
-    };
-    match (collected(1), collected(2)) {
-        (Some(alone), Some(all)) if output.status.success() && alone < all => Ok([alone, all]),
-        _ => Err(format!("{}: {}\n{}", case.name, output.status, String::from_utf8_lossy(&output.stderr))),
-    }
-}
-
-/// Instructions a request: what a run takes whatever its length is counted alone, and left out.
-fn instructions_a_request(case: &Case) -> Result<f64, String> {
-    let [alone, all] = count(case)?;
-    Ok((all - alone) as f64 / case.requests as f64)
-}
-
-/// What the file says: the compiler, and instructions by case.
-struct Committed {
-    compiler: String,
-    counts: BTreeMap<String, f64>,
-}
-
-fn path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(FILE)
-}
-
-impl Committed {
-    fn read() -> Result<Committed, String> {
-        let text = std::fs::read_to_string(path()).map_err(|error| format!("{FILE}: {error}"))?;
-        let mut committed = Committed { compiler: String::new(), counts: BTreeMap::new() };
-        for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#')) {
-            let wrong =
-                || format!("{FILE}:{number}: found {line:?}, allowed: NAME: NUMBER, or compiler: NAME");
-            match line.split_once(": ").ok_or_else(wrong)? {
-                ("compiler", name) => committed.compiler = name.to_owned(),
-                (name, count) => {
-                    let count = count.parse().map_err(|_| wrong())?;
-                    committed.counts.insert(name.to_owned(), count);
-                }
-            }
-        }
-        Ok(committed)
-    }
-
-    fn write(rows: &[Row]) -> Result<(), String> {
-        let mut text = format!("{HEAD}compiler: {COMPILER}\n");
-        for row in rows {
-            let _ = writeln!(text, "{}: {:.0}", row.name.trim_start_matches(PREFIX), row.value);
-        }
-        std::fs::write(path(), text).map_err(|error| format!("{FILE}: {error}"))
-    }
-}
-
-/// Whether the machine has callgrind; says so aloud if not.
-fn has_valgrind() -> bool {
-    let found =
-        Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!(
-            "SKIPPED: no valgrind here, so no instructions are counted (Debian: apt-get install valgrind)"
-        );
-    }
-    found
-}
-
-/// Instructions a request of each case, as a bench.
-pub fn rows() -> Vec<Row> {
-    counted().unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Instructions a request of each case; none where they cannot be counted.
-fn counted() -> Result<Vec<Row>, String> {
-    if !has_valgrind() {
-        return Ok(Vec::new());
-    }
-    let committed = Committed::read()?;
-    let is_held = committed.compiler == COMPILER;
-    if !is_held {
-        eprintln!("NOT HELD: this is built by {COMPILER}, {FILE} is of {}", committed.compiler);
-    }
-    let counts = std::thread::scope(|scope| {
-        let running: Vec<_> = CASES.iter().map(|case| scope.spawn(|| instructions_a_request(case))).collect();
-        running.into_iter().map(|case| case.join().expect("a count")).collect::<Result<Vec<_>, _>>()
-    })?;
-    let row = |(case, count): (&Case, f64)| {
-        let bound = committed.counts.get(case.name).map_or(0.0, |count| count * SLACK);
-        let goal = if is_held { Goal::AtMost(bound) } else { Goal::None };
-        Row::new(&format!("{PREFIX}{}", case.name), count, "instructions/request", goal)
-    };
-    Ok(CASES.iter().zip(counts).map(row).collect())
-}
-
-/// Counts and holds what the file says, or writes it anew.
-pub fn hold(is_update: bool) -> Result<(), String> {
-    let rows = counted()?;
-    print!("{}", crate::report::table(&rows));
-    if is_update && !rows.is_empty() {
-        Committed::write(&rows)?;
-        println!("written to {FILE}");
-        return Ok(());
-    }
-    match rows.iter().filter(|row| !row.goal.is_reached(row.value)).count() {
-        0 => Ok(()),
-        missed => Err(format!(
-            "{missed} loads take more instructions than {FILE} allows (2 % more than it says). If that is meant, \
-             `make instructions UPDATE=1` writes it anew: say why in the commit"
-        )),
-    }
 }
