@@ -40,6 +40,7 @@ fn bound(column: usize, said: f64) -> f64 {
 }
 
 impl Committed {
+    /// Reads the file; says aloud if it is of another compiler, and so holds nothing.
     pub fn read() -> Result<Committed, String> {
         let text = std::fs::read_to_string(path()).map_err(|error| format!("{FILE}: {error}"))?;
         let mut committed = Committed { compiler: String::new(), counts: BTreeMap::new() };
@@ -58,26 +59,26 @@ impl Committed {
                 }
             }
         }
+        if !committed.is_held() {
+            eprintln!("NOT HELD: this is built by {COMPILER}, {FILE} is of {}", committed.compiler);
+        }
         Ok(committed)
     }
 
     pub fn write(rows: &[(&Case, Counts)]) -> Result<(), String> {
-        let text = format!("{HEAD}compiler: {COMPILER}\n{}", lines(rows));
+        let lines: String = rows.iter().map(|row| line(row) + "\n").collect();
+        let text = format!("{HEAD}compiler: {COMPILER}\n{lines}");
         std::fs::write(path(), text).map_err(|error| format!("{FILE}: {error}"))
     }
 
-    /// Whether counts of this program can be held; says so aloud if not.
+    /// Whether counts of this program can be held.
     fn is_held(&self) -> bool {
-        let is_held = self.compiler == COMPILER;
-        if !is_held {
-            eprintln!("NOT HELD: this is built by {COMPILER}, {FILE} is of {}", self.compiler);
-        }
-        is_held
+        self.compiler == COMPILER
     }
 
     /// What the instructions of a case are held to; 0 for a case that the file has not.
     pub fn goal(&self, name: &str) -> Goal {
-        match self.compiler == COMPILER {
+        match self.is_held() {
             true => Goal::AtMost(self.counts.get(name).map_or(0.0, |counts| bound(0, counts.instructions))),
             false => Goal::None,
         }
@@ -85,7 +86,7 @@ impl Committed {
 
     /// Each count that is above its bound, and each case that the file has not.
     pub fn missed(&self, rows: &[(&Case, Counts)]) -> Vec<String> {
-        if rows.is_empty() || !self.is_held() {
+        if !self.is_held() {
             return Vec::new();
         }
         let of = |(case, counts): &(&Case, Counts)| {
@@ -107,36 +108,25 @@ fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(FILE)
 }
 
-/// A line for each case: as few digits as say something.
-fn lines(rows: &[(&Case, Counts)]) -> String {
-    let mut text = String::new();
-    for (case, counts) in rows {
-        let [instructions, accesses, mispredicted, i1, d1, operations] = counts.values();
-        let name = format!("{}:", case.name);
-        let _ = writeln!(
-            text,
-            "{name:<23} {instructions:>7.0} {accesses:>7.0} {mispredicted:>7.1} {i1:>7.1} {d1:>7.1} {operations:>7.2}"
-        );
-    }
-    text
+/// A case as the file has it: as few digits as say something.
+fn line((case, counts): &(&Case, Counts)) -> String {
+    let [instructions, accesses, mispredicted, i1, d1, operations] = counts.values();
+    let name = format!("{}:", case.name);
+    format!(
+        "{name:<22} {instructions:>12.0} {accesses:>12.0} {mispredicted:>12.1} {i1:>12.1} {d1:>12.1} \
+         {operations:>12.2}"
+    )
 }
 
-/// The table for people: counts of a request, instructions of a flash operation beside them.
+/// The table for people: the lines of the file, instructions of a flash operation beside them.
 pub fn table(rows: &[(&Case, Counts)]) -> String {
     let mut text = format!("{:<22}", "a request");
     for name in Counts::NAMES {
         let _ = write!(text, " {name:>12}");
     }
     text.push_str("  instructions/op\n");
-    for (case, counts) in rows {
-        let [instructions, accesses, mispredicted, i1, d1, operations] = counts.values();
-        let each = instructions / operations;
-        let _ = writeln!(
-            text,
-            "{:<22} {instructions:>12.0} {accesses:>12.0} {mispredicted:>12.1} {i1:>12.1} {d1:>12.1} \
-             {operations:>12.2}  {each:>15.0}",
-            case.name
-        );
+    for row in rows {
+        let _ = writeln!(text, "{}  {:>15.0}", line(row), row.1.instructions / row.1.operations);
     }
     text
 }

@@ -147,7 +147,7 @@ pub fn hold(is_update: bool) -> Result<(), String> {
     match missed.len() {
         0 => Ok(()),
         missed => Err(format!(
-            "{missed} counts are above what {FILE} allows. If that is meant, `make instructions UPDATE=1` writes it \
+            "{missed} of the counts above are over what {FILE} allows. If that is meant, `make instructions UPDATE=1` writes it \
              anew: say why in the commit"
         )),
     }
