@@ -41,12 +41,13 @@ impl Dies {
             return whole;
         }
         let (work, stop) = (die.stops.work, die.stops.stop);
+        let (before_ns, grows) = work.shown();
         let (until, since) = match stop {
             _ if leader == die.stops.suspended => (SimTime::ZERO, SimTime::ZERO),
-            Some(stop) => (stop.at, work.since),
-            None => (whole.until, work.since),
+            Some(stop) => (stop.at, grows),
+            None => (whole.until, grows),
         };
-        AtWork { since, until, before_ns: work.done_ns, ..whole }
+        AtWork { since, until, before_ns, ..whole }
     }
 }
 

@@ -88,8 +88,10 @@ pub(super) struct Die {
 pub(super) struct Progress {
     /// Array time of all of it.
     pub total_ns: u64,
-    /// Array time of it before it was suspended last.
+    /// Array time of it before it was suspended last that was not lost.
     pub done_ns: u64,
+    /// Array time that it had then: the farthest that it has come.
+    pub reached_ns: u64,
     /// Array time until which it is not stopped.
     pub floor_ns: u64,
     /// When the array began with it, or will go on with it.
@@ -97,6 +99,14 @@ pub(super) struct Progress {
 }
 
 impl Progress {
+    const NONE: Progress =
+        Progress { total_ns: 0, done_ns: 0, reached_ns: 0, floor_ns: 0, since: SimTime::ZERO };
+
+    /// Of an operation that the array begins with.
+    pub fn begun(since: SimTime, total_ns: u64) -> Self {
+        Progress { total_ns, since, ..Self::NONE }
+    }
+
     /// Array time of it until `now`.
     pub fn elapsed(&self, now: SimTime) -> u64 {
         (self.done_ns + now.since(self.since)).min(self.total_ns)
@@ -105,6 +115,21 @@ impl Progress {
     /// When it will have had so much array time.
     pub fn at(&self, elapsed_ns: u64) -> SimTime {
         SimTime(self.since.0 + elapsed_ns.saturating_sub(self.done_ns))
+    }
+
+    /// It is suspended with so much array time, of which so much is not lost.
+    pub fn suspend(&mut self, elapsed_ns: u64, kept_ns: u64) {
+        (self.reached_ns, self.done_ns) = (elapsed_ns, kept_ns);
+    }
+
+    /// It goes on from then on, and is not stopped before it has come farther than it had by so much.
+    pub fn resume(&mut self, since: SimTime, min_run_ns: u64) {
+        (self.since, self.floor_ns) = (since, self.reached_ns + min_run_ns);
+    }
+
+    /// How far cells show that it has come, and since when that grows.
+    pub fn shown(&self) -> (u64, SimTime) {
+        (self.reached_ns, self.at(self.reached_ns))
     }
 }
 
@@ -154,8 +179,8 @@ impl Stops {
 
     const NONE: Stops = Stops {
         suspended: OpId::NONE,
-        work: Progress { total_ns: 0, done_ns: 0, floor_ns: 0, since: SimTime::ZERO },
-        sensing: Progress { total_ns: 0, done_ns: 0, floor_ns: 0, since: SimTime::ZERO },
+        work: Progress::NONE,
+        sensing: Progress::NONE,
         stop: None,
         passed: 0,
         at_once: [0; PRIORITIES],

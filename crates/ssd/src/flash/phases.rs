@@ -361,8 +361,7 @@ impl At<'_> {
             // Who stopped it goes in its place.
             self.die.stops.passed = self.die.stops.passed.saturating_sub(1);
         } else {
-            let work = &mut self.die.stops.work;
-            work.done_ns = work.elapsed(stop.at);
+            self.note_progress(leader, stop);
             (self.die.stops.suspended, self.die.stops.passed) = (leader, 0);
         }
         self.end_busy();
@@ -513,8 +512,7 @@ impl At<'_> {
         let leader = std::mem::replace(&mut self.die.stops.suspended, OpId::NONE);
         let since = SimTime(self.now.0 + self.rules.timing.resume_ns());
         let stops = &mut self.die.stops;
-        stops.work.since = since;
-        stops.work.floor_ns = stops.work.done_ns + self.preemption.min_run_ns();
+        stops.work.resume(since, self.preemption.min_run_ns());
         let end = stops.work.at(stops.work.total_ns);
         let mut id = leader;
         while id.is_some() {

@@ -165,15 +165,17 @@ impl Dies {
         ensure(stops.stop.is_none() || die.array.is_some() && !die.array_done, "nothing is there to stop")?;
         let stop_at = stops.stop.map_or(SimTime::ZERO, |stop| stop.at);
         ensure(stop_at <= die.ends && die.ends.0 < MOST, "when an array is stopped")?;
-        let times = [stops.work, stops.sensing].into_iter().flat_map(|it| {
-            [it.total_ns, it.done_ns, it.floor_ns, it.since.0, it.total_ns.saturating_sub(it.done_ns)]
-        });
+        let times = [stops.work, stops.sensing]
+            .into_iter()
+            .flat_map(|it| [it.total_ns, it.done_ns, it.floor_ns, it.since.0, it.reached_ns]);
         let others = [stops.gate.0, stops.read_stopped.0, stops.patience_ns]
             .into_iter()
             .chain(die.left.map(|left| left.0));
         let counts = stops.shares.into_iter().chain(stops.came);
         ensure(times.chain(others).chain(counts).all(|it| it < MOST), "times of what is stopped")?;
-        let fits = [stops.work, stops.sensing].iter().all(|it| it.done_ns <= it.total_ns);
+        let fits = [stops.work, stops.sensing]
+            .iter()
+            .all(|it| it.done_ns <= it.reached_ns && it.reached_ns <= it.total_ns);
         ensure(fits && stops.at_once.iter().all(|&count| count <= stops.count), "suspends of an erase")
     }
 

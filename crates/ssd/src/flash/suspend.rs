@@ -2,20 +2,20 @@
 //! a matter of the die's events (`phases.rs`).
 //!
 //! The read that would go next asks the policy ([`super::preemption`]) when it finds the array at work, when it comes
-//! and when something begins or goes on while it waits. What is stopped keeps the array time that it had; from the
-//! moment it stops until another command may come pass `nand.timing.t_suspend_us`, and `t_resume_us` until it works
-//! again. One group of programs, copies or erases is suspended at a time, and nothing but reads goes by it: so many
-//! as may pass an older operation in line (`flash.scheduling.read_bypass_limit`, `due_bypass_limit` beside moves that
-//! are due), and none of the wordline that a program has in work. A copy is stopped in its program part only, a
-//! transfer never, and nothing that has no more array time left than stopping it takes (assumed). A read that is
-//! stopped has lost the attempt, which begins anew in its turn; only one that has let so many go before it that it is
-//! its turn is not stopped.
+//! and when something begins or goes on while it waits. What is stopped keeps the array time that it had, unless the
+//! policy loses some by stopping within a step; from the moment it stops until another command may come pass
+//! `nand.timing.t_suspend_us`, and `t_resume_us` until it works again. One group of programs, copies or erases is
+//! suspended at a time, and nothing but reads goes by it: so many as may pass an older operation in line
+//! (`flash.scheduling.read_bypass_limit`, `due_bypass_limit` beside moves that are due), and none of the wordline that
+//! a program has in work. A copy is stopped in its program part only, a transfer never, and nothing that has no more
+//! array time left than stopping it takes (assumed). A read that is stopped has lost the attempt, which begins anew in
+//! its turn; only one that has let so many go before it that it is its turn is not stopped.
 
 use super::at::At;
 use super::counts::{BOUNDARY, ERASE, PROGRAM, READ};
 use super::die::{Interface, Progress, Stop};
 use super::op::{Cause, OTHERS, Op, OpKind, Turn};
-use super::preemption::{Answer, Running, View};
+use super::preemption::{Answer, Loses, Running, View};
 use super::rows::{Outcomes, Stops};
 use super::timing::Steps;
 use crate::events::EventKind;
@@ -34,6 +34,23 @@ impl At<'_> {
             spent.mark = self.now;
             id = self.pool.get(id).follower;
         }
+    }
+
+    /// How far a group has come that is suspended, and what of that the stop has lost.
+    pub(super) fn note_progress(&mut self, leader: OpId, stop: Stop) {
+        let steps = self.steps_of(leader, self.die.stops.work);
+        let elapsed_ns = self.die.stops.work.elapsed(stop.at);
+        let kept_ns = match self.preemption.loses() {
+            Loses::Step if stop.at_once => steps.boundary_before(elapsed_ns),
+            Loses::Operation if stop.at_once => steps.lead_ns.min(elapsed_ns),
+            _ => elapsed_ns,
+        };
+        self.die.stops.work.suspend(elapsed_ns, kept_ns);
+    }
+
+    /// The steps of a group, which takes as long as the slowest of it.
+    fn steps_of(&self, leader: OpId, work: Progress) -> Steps {
+        Steps { total_ns: work.total_ns, ..self.rules.timing.steps(self.pool.get(leader)) }
     }
 
     /// Counts a suspend for what it was of; returns its row among all.
@@ -59,7 +76,7 @@ impl At<'_> {
         let op = self.pool.get(leader);
         // A group takes as long as the slowest of it.
         let (kind, steps) = (op.kind, Steps { total_ns, ..self.rules.timing.steps(op) });
-        let progress = Progress { total_ns, done_ns: 0, floor_ns: 0, since: start };
+        let progress = Progress::begun(start, total_ns);
         let min_run_ns = self.preemption.min_run_ns();
         let stops = &mut self.die.stops;
         stops.gate = start;

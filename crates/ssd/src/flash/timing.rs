@@ -40,6 +40,20 @@ impl Steps {
         self.lead_ns + if end(k) > elapsed { end(k) } else { end(k + 1) }
     }
 
+    /// Nanoseconds after the start at which the step in progress at `elapsed_ns` began.
+    pub fn boundary_before(&self, elapsed_ns: u64) -> u64 {
+        if elapsed_ns <= self.lead_ns {
+            return elapsed_ns;
+        }
+        let count = u128::from(self.count.max(1));
+        let total = u128::from(self.total_ns - self.lead_ns);
+        let elapsed = elapsed_ns - self.lead_ns;
+        let k = u128::from(elapsed) * count / total.max(1);
+        let end = |k: u128| (total * k / count) as u64;
+        // An end is rounded down: that of the step in progress may be past already.
+        self.lead_ns + if end(k + 1) <= elapsed { end(k + 1) } else { end(k) }
+    }
+
     /// The longest that they run from the end of a step on until one ends, but no shorter than that.
     pub fn longest_run_ns(&self, least_ns: u64) -> u64 {
         let (all_ns, count) = (self.total_ns - self.lead_ns, u64::from(self.count.max(1)));
@@ -443,11 +457,20 @@ mod tests {
         // 100 ns in 3 steps ends at 33, 66 and 100.
         let odd = Steps { count: 3, lead_ns: 0, total_ns: 100 };
         assert_eq!([odd.boundary_after(0), odd.boundary_after(33), odd.boundary_after(66)], [33, 66, 100]);
+        let ends: Vec<u64> = (0..=100).map(|at| odd.boundary_before(at)).collect();
+        assert_eq!(
+            [ends[0], ends[32], ends[33], ends[65], ends[66], ends[99], ends[100]],
+            [0, 0, 33, 33, 66, 66, 100]
+        );
         // Before its steps come 1 000 ns that are none.
         let copyback = Steps { count: 3, lead_ns: 1_000, total_ns: 1_100 };
         assert_eq!(
             [0, 999, 1_000, 1_033, 1_066].map(|at| copyback.boundary_after(at)),
             [1_033, 1_033, 1_033, 1_066, 1_100]
+        );
+        assert_eq!(
+            [999, 1_000, 1_032, 1_033].map(|at| copyback.boundary_before(at)),
+            [999, 1_000, 1_000, 1_033]
         );
         assert_eq!((odd.longest_run_ns(0), copyback.longest_run_ns(33)), (34, 34));
         assert_eq!(

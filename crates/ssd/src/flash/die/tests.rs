@@ -95,3 +95,14 @@ fn an_erase_waits_for_older_reads_of_every_priority() {
     let queued = [reads(&[Low]), vec![others(OpKind::Erase)], reads(&[High])].concat();
     assert_eq!(order_by(true, ReclaimOrder::Urgent, 1, &queued), [2, 0, 1]);
 }
+
+/// Stopped after 300 of 1,000 ns with 250 of them kept, it goes on at 2,000: it has been at 300 again at 2,050.
+#[test]
+fn cells_show_the_farthest_that_an_operation_has_come() {
+    let mut work = Progress::begun(SimTime(100), 1_000);
+    assert_eq!((work.elapsed(SimTime(400)), work.shown()), (300, (0, SimTime(100))));
+    work.suspend(300, 250);
+    work.resume(SimTime(2_000), 20);
+    assert_eq!((work.elapsed(SimTime(2_010)), work.floor_ns), (260, 320));
+    assert_eq!((work.shown(), work.at(1_000)), ((300, SimTime(2_050)), SimTime(2_750)));
+}

@@ -24,6 +24,10 @@ family! {
         fn answer(&self, view: &View) -> Answer {
             Answer::Wait
         }
+        /// What work that is stopped at once loses.
+        fn loses(&self) -> Loses {
+            Loses::Nothing
+        }
         /// How long work runs, once resumed, before it is stopped again.
         fn min_run_ns(&self) -> u64 {
             0
@@ -33,6 +37,18 @@ family! {
         fn is_priority_aware(&self) -> bool {
             false
         }
+    }
+}
+
+choice! {
+    /// What an operation that is stopped at once loses of its array time.
+    pub enum Loses {
+        /// Nothing: it goes on where it was stopped.
+        Nothing = "nothing",
+        /// The step in progress, a loop of a program or a step of an erase: that is done again.
+        Step = "step",
+        /// All of it: it begins anew.
+        Operation = "operation",
     }
 }
 

@@ -10,7 +10,7 @@ use crate::config::Layer;
 use crate::drive_config::{DriveConfig, resolve};
 use crate::events::EventQueue;
 use crate::flash::op::{Cause, Op, OpKind};
-use crate::flash::preemption::Config;
+use crate::flash::preemption::{Config, Loses, immediate};
 use crate::flash::{Flash, Room};
 use crate::nand::{Chip, PageAddress};
 use crate::signals::Priority::{self, High, Low, Medium};
@@ -133,11 +133,17 @@ const COPYBACK_IN: u64 = 290 + 361;
 /// Asserts when each is done, in ns from the beginning of the array's work on the first, and returns what was counted.
 #[track_caller]
 fn expect(policy: &str, in_ns: u64, script: &[Given], ends: &[u64]) -> Flash {
+    expect_of(&psr(policy, 1), in_ns, script, ends)
+}
+
+/// The same of a drive.
+#[track_caller]
+fn expect_of(cfg: &DriveConfig, in_ns: u64, script: &[Given], ends: &[u64]) -> Flash {
     let later = |given: &Given| Given { at: if given.at == 0 { 0 } else { given.at + in_ns }, ..*given };
     let script: Vec<_> = script.iter().map(later).collect();
-    let (found, flash) = run(&psr(policy, 1), &script);
+    let (found, flash) = run(cfg, &script);
     let found: Vec<u64> = found.iter().map(|end| end - in_ns).collect();
-    assert_eq!(found, ends, "{policy}");
+    assert_eq!(found, ends, "{}", cfg.preemption.name());
     flash
 }
 
@@ -312,6 +318,45 @@ fn a_copyback_stops_in_its_program_part() {
     expect("immediate", COPYBACK_IN, &[copyback, read(50 * US, Low)], &[909_296, 233_296]);
     // At the first end of a loop, 142 029: stops 162 029 read 277 029.
     expect("safe_point", COPYBACK_IN, &[copyback, read(50 * US, Low)], &[909_296, 277_029]);
+}
+
+/// The drive, whose stops within a step lose something.
+fn losing(loses: Loses) -> DriveConfig {
+    DriveConfig {
+        preemption: immediate::Params { loses, ..immediate::Params::default() }.into(),
+        ..psr("immediate", 1)
+    }
+}
+
+#[test]
+fn a_stop_may_lose_the_step_or_all_of_them() {
+    // erase 0 -- 1 000 stops 1 020 read 1 135 resumes 1 155; the ninth step began at 933 333.
+    // Another read comes at 1 136: it stops the erase when that has come farther than 1 000, by 20.
+    // from 933 333: 1 241 667 stops, read 1 376 667 resumes 1 396 667; from 0: 2 175 stops, read 2 310 resumes 2 330
+    for (loses, once, twice) in [
+        (Loses::Nothing, [3_655_000, 1_135_000], [3_810_000, 1_135_000, 1_310_000]),
+        (Loses::Step, [3_721_667, 1_135_000], [3_963_334, 1_135_000, 1_376_667]),
+        (Loses::Operation, [4_655_000, 1_135_000], [5_830_000, 1_135_000, 2_310_000]),
+    ] {
+        let cfg = losing(loses);
+        let erased = erased(1_000 * US, Low);
+        expect_of(&cfg, ERASE_IN, &erased, &once);
+        expect_of(&cfg, ERASE_IN, &[erased[0], erased[1], read(1_136 * US, Low)], &twice);
+    }
+    // program 0 -- 100 stops 120 read 235 resumes 255; the third loop began at 87 466.
+    let script = [PROGRAM, read(100 * US, Medium)];
+    expect_of(&losing(Loses::Step), PROGRAM_IN, &script, &[823_534, 235_000]);
+    expect_of(&losing(Loses::Operation), PROGRAM_IN, &script, &[911_000, 235_000]);
+    // What a copyback has read until 98 296 it does not read again.
+    // copyback 0 -- 200 stops 220 read 335 resumes 355; its third loop began at 98 296 + 87 466.
+    let copyback = Given { kind: OpKind::Copyback, cause: Cause::Cleaning, ..PROGRAM };
+    for (loses, [early, late]) in
+        [(Loses::Step, [909_296, 923_534]), (Loses::Operation, [909_296, 1_011_000])]
+    {
+        let cfg = losing(loses);
+        expect_of(&cfg, COPYBACK_IN, &[copyback, read(50 * US, Low)], &[early, 233_296]);
+        expect_of(&cfg, COPYBACK_IN, &[copyback, read(200 * US, Low)], &[late, 335_000]);
+    }
 }
 
 #[test]

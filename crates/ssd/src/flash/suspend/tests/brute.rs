@@ -2,7 +2,7 @@
 //! lists. What becomes of random scripts must be the same, to the tick and in every count.
 
 use super::*;
-use crate::flash::preemption::{immediate, none, priority_aware, safe_point};
+use crate::flash::preemption::{Loses, immediate, none, priority_aware, safe_point};
 use crate::rng::Rng;
 
 const READ_IN: u64 = 1;
@@ -47,14 +47,17 @@ struct StopAt {
 
 struct Brute<'a> {
     policy: &'a str,
+    loses: Loses,
     script: &'a [Given],
     /// Low, medium, high, others: numbers of the script.
     lines: [Vec<usize>; 4],
     doing: Doing,
     stop: Option<StopAt>,
     suspended: Option<usize>,
-    /// Array time that each had before its last stop.
+    /// Array time that each had before its last stop, but for what that lost.
     had: Vec<u64>,
+    /// Array time that what was stopped last had then.
+    reached: u64,
     /// Array time until which it is not stopped.
     floor: u64,
     /// Its turn has come although more urgent ones wait: it is not stopped.
@@ -70,9 +73,11 @@ struct Brute<'a> {
 }
 
 impl<'a> Brute<'a> {
-    fn new(policy: &'a str, script: &'a [Given]) -> Self {
+    fn new((policy, loses): (&'a str, Loses), script: &'a [Given]) -> Self {
         Brute {
             policy,
+            loses,
+            reached: 0,
             script,
             lines: Default::default(),
             doing: Doing::Nothing,
@@ -153,7 +158,7 @@ impl<'a> Brute<'a> {
                 return self.begin(read, now);
             }
             self.suspended = None;
-            self.floor = self.had[op] + MIN_RUN;
+            self.floor = self.reached + MIN_RUN;
             self.doing = Doing::Array { op, begins: now + RESUME };
             return self.ask(now);
         }
@@ -192,6 +197,10 @@ impl<'a> Brute<'a> {
         class == 2 || self.at_once.iter().sum::<u64>() < SHARE && self.at_once[class] < share
     }
 
+    fn step(&self, op: usize) -> u64 {
+        if self.script[op].kind == OpKind::Program { LOOP } else { STEP }
+    }
+
     fn ask(&mut self, now: u64) {
         let (Doing::Array { op, begins }, Some(read)) = (self.doing, self.first_read()) else { return };
         if self.stop.is_some_and(|stop| stop.at_once || stop.tick <= now) {
@@ -215,8 +224,7 @@ impl<'a> Brute<'a> {
         let floor = if is_read { 0 } else { self.floor };
         let mut had = self.had_by(op, begins, now).max(floor);
         if !at_once {
-            let step = if work.kind == OpKind::Program { LOOP } else { STEP };
-            had = had.max(1).next_multiple_of(step);
+            had = had.max(1).next_multiple_of(self.step(op));
         }
         let tick = begins + had - self.had[op];
         if had + SUSPEND < self.total(op) && self.stop.is_none_or(|stop| tick < stop.tick) {
@@ -238,7 +246,12 @@ impl<'a> Brute<'a> {
             self.passed = self.passed.saturating_sub(1);
             self.lines[self.script[op].priority as usize].insert(0, op);
         } else {
-            (self.suspended, self.passed) = (Some(op), 0);
+            (self.suspended, self.passed, self.reached) = (Some(op), 0, self.had[op]);
+            self.had[op] = match self.loses {
+                Loses::Nothing => self.had[op],
+                Loses::Step => self.had[op] / self.step(op) * self.step(op),
+                Loses::Operation => 0,
+            };
         }
     }
 
@@ -296,7 +309,7 @@ impl<'a> Brute<'a> {
     }
 }
 
-fn config(policy: &str) -> DriveConfig {
+fn config((policy, loses): (&str, Loses)) -> DriveConfig {
     let mut cfg = psr("none", 1);
     cfg.timing.t_read_us = vec![READ as f64];
     (cfg.timing.t_program_us, cfg.timing.t_erase_us) = (vec![PROGRAM_US as f64], ERASE_US as f64);
@@ -312,7 +325,7 @@ fn config(policy: &str) -> DriveConfig {
     let min_run_us = MIN_RUN as f64;
     cfg.preemption = match policy {
         "none" => none::Params::default().into(),
-        "immediate" => immediate::Params { min_run_us }.into(),
+        "immediate" => immediate::Params { loses, min_run_us }.into(),
         "safe_point" => safe_point::Params { min_run_us }.into(),
         _ => priority_aware::Params { min_run_us, at_once_per_erase: SHARE as u32 }.into(),
     };
@@ -343,10 +356,18 @@ fn script(rng: &mut Rng, count: u32) -> Vec<Given> {
 #[test]
 fn every_policy_does_as_the_simple_die() {
     let mut seen = [[0; 3]; 6];
-    for seed in 0..150 {
+    for seed in 0..210 {
         let rng = &mut Rng::named(seed, "brute");
-        let policies = ["none", "immediate", "safe_point", "priority_aware", "priority_aware"];
-        let policy = policies[(seed % 5) as usize];
+        let policies = [
+            ("none", Loses::Nothing),
+            ("immediate", Loses::Nothing),
+            ("safe_point", Loses::Nothing),
+            ("priority_aware", Loses::Nothing),
+            ("priority_aware", Loses::Nothing),
+            ("immediate", Loses::Step),
+            ("immediate", Loses::Operation),
+        ];
+        let policy = policies[(seed % 7) as usize];
         let script = script(rng, 300);
         let mut brute = Brute::new(policy, &script);
         brute.run();
@@ -356,9 +377,9 @@ fn every_policy_does_as_the_simple_die() {
         assert_eq!(
             differs.map(|at| (at, script[at], ends[at], brute.ends[at])),
             None,
-            "seed {seed}, {policy}"
+            "seed {seed}, {policy:?}"
         );
-        assert_eq!(flash.record.counts.suspends, brute.suspends, "seed {seed}, {policy}");
+        assert_eq!(flash.record.counts.suspends, brute.suspends, "seed {seed}, {policy:?}");
         for (all, count) in seen.iter_mut().flatten().zip(brute.suspends.iter().flatten()) {
             *all += count;
         }

@@ -100,7 +100,7 @@ fn reads_wait_for_the_rest_of_an_erase_or_do_not() {
     let (l, e) = (rho / S, erases / E);
     let [_, waited, _] = mean_waits(&config(none::Params::default().into()), [0.0, l, 0.0], e, 1_000_000);
     close("behind erases", waited, (l * S * S + e * E * E) / 2.0 / (1.0 - rho), 2.0);
-    let at_once = config(immediate::Params { min_run_us: 1.0 }.into());
+    let at_once = config(immediate::Params { min_run_us: 1.0, ..immediate::Params::default() }.into());
     let [_, waited, _] = mean_waits(&at_once, [0.0, l, 0.0], e, 500_000);
     close("past erases", waited, md1(rho), 2.0);
 }
