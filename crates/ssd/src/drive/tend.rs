@@ -5,20 +5,22 @@ use super::engine::State;
 use crate::executor::Executor;
 use crate::ftl::Media;
 use crate::ftl::work::bound::LOOK_NS;
+use crate::ftl::write::waits::Lack;
 use crate::signals::Reason;
 use crate::timers::Timer;
 use crate::units::SimTime;
 
 impl State {
-    /// Nothing is left to carry: who must wait for locks, and who no longer, is known anew, and, as long as anything is
-    /// owed, soon again. Returns whether there is something to carry again.
+    /// Nothing is left to carry: who must wait for locks, and who no longer, is known anew, and soon again, as long as
+    /// time alone may change that. Returns whether there is something to carry again.
     #[cold]
     #[inline(never)]
     pub(crate) fn tend_bound(&mut self) -> bool {
         if self.executor != Executor::Timed {
             return false;
         }
-        if self.ftl.moves.media.locks.bound.owes() {
+        let Media { locks, waits, .. } = &self.ftl.moves.media;
+        if locks.bound.may_be_pressed() || locks.bound.owes() && waits.is_wanted(Lack::Page) {
             self.events.set(Timer::Exposure, SimTime(self.now.0 + LOOK_NS));
         }
         self.ftl.tend_bound(&mut self.flash)

@@ -215,6 +215,11 @@ impl Bound {
         self.owed_ns.iter().any(|&ns| ns > 0)
     }
 
+    /// Whether time alone may leave a group none for anything but what it owes.
+    pub(crate) fn may_be_pressed(&self) -> bool {
+        self.owed_ns.iter().zip(&self.pressed).any(|(&ns, &is_pressed)| ns > 0 && !is_pressed)
+    }
+
     /// A page is exposed, or something in it has died, or come to live there. It `lives` if something does.
     pub(in crate::ftl) fn update(
         &mut self,
