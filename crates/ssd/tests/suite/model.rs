@@ -81,8 +81,8 @@ const FINDS: [u64; 8] = [1_484, 1_826, 5_011, 8_985, 107_232, 114_325, 20_042_51
 /// The same with locks: a drive that closed the block that its moves filled, and had no other; and drives that lock
 /// many blocks, as few do; one that cleaned and locked a page at once, for ever; and one that took the rest of a unit
 /// for no secret, for it had moved and been locked where it was read. One refuses what is written below the buffer for
-/// a lock that fails; of two the flags of a page fail by chance, in one those of a page to which a thief copies; and the
-/// last, which is worn out and owes locks for which it has no room, looked at them every millisecond for ever.
+/// a lock that fails; of two the flags of a page fail by chance, in one those of a page to which a thief copies; and
+/// the last, which is worn out and owes locks for which it has no room, looked at them every millisecond for ever.
 const LOCKED_FINDS: [u64; 10] =
     [407, 42, 78, 113, 20_000_453, 20_001_575, 20_004_901, 20_005_385, 60_001_454, 156];
 /// The same at the ends: drives whose locks fail, in blocks that wait for their erase or without room to leave them;
