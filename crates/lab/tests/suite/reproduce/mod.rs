@@ -3,6 +3,7 @@
 mod bounds;
 mod files;
 mod laboratory;
+mod order;
 mod phases;
 mod runs;
 mod sentences;
