@@ -12,6 +12,7 @@ use lab::files::{FolderLock, write_set};
 use ssd::config::{Layer, presets};
 use ssd::drive_config::resolve;
 
+use super::sensitivity;
 use crate::failure::Failure;
 use lab::places::{Force, Places, Set, claim_folder};
 
@@ -24,7 +25,8 @@ Examples:
   wordline lab fit-markers --out presets/marker     block-age markers for every cell part
   wordline lab locks                                which locks of pages and blocks hold for five years
   wordline lab fleet                                how much can be written to 100 drives, by retirement rule
-  wordline lab fleet --drives 2000 --dwell 60       many more drives, with an hour between erases";
+  wordline lab fleet --drives 2000 --dwell 60       many more drives, with an hour between erases
+  wordline lab sensitivity psr                      which claims of a paper hang on what is assumed or fitted";
 
 /// Files that `lab check` writes.
 const CHECK_FILES: [&str; 2] = ["results.toml", "results.md"];
@@ -52,6 +54,8 @@ enum What {
     Locks(Locks),
     /// Write to drives until they wear out, by retirement rule and kind of wear levelling
     Fleet(Fleet),
+    /// Try each assumed or fitted key of a paper's drives and loads, and show which claims hang on it
+    Sensitivity(sensitivity::Tried),
 }
 
 /// How much is measured: flags of both.
@@ -233,6 +237,7 @@ pub fn run(args: &Lab, out: &mut dyn Write) -> Result<(), Failure> {
         What::FitMarkers(args) => fit_markers(args, out),
         What::Locks(args) => show_locks(args, out),
         What::Fleet(args) => write_fleet(args, out),
+        What::Sensitivity(args) => sensitivity::run(args, out),
     }
 }
 

@@ -16,6 +16,7 @@ pub mod presets;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod sensitivity;
 pub mod sweep;
 pub mod trace;
 pub mod worker;

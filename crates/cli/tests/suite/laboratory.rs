@@ -1,6 +1,6 @@
 //! `wordline lab`.
 
-use crate::program::{folder, shell, wordline};
+use crate::program::{folder, root, shell, wordline};
 
 #[test]
 fn the_check_prints_and_keeps_its_table() {
@@ -115,4 +115,27 @@ fn without_threads_the_same_comes_out_or_the_lack_is_told() {
     assert_eq!(shell(&folder, &format!("{none} {fleet}")).ok().out, usual);
     let told = "no thread can be started";
     shell(&folder, &format!("{none} $WORDLINE worker < /dev/null")).fails(1, &[told]);
+}
+
+/// The price of trying all keys of a paper, and one of them tried. What is wrong with names is told.
+#[test]
+fn a_paper_is_tried_with_other_values() {
+    let folder = folder("lab_sensitivity");
+    let out = folder.join("kept").display().to_string();
+    let papers = root().join("papers").display().to_string();
+    let sensitivity = ["lab", "sensitivity", "ids", "--papers", &papers, "--out", &out];
+    let told = wordline(&[&sensitivity[..], &["--price"]].concat()).ok();
+    assert!(told.out.contains("ids: ") && told.out.contains("one after the other"), "{}", told.out);
+    let one = [&sensitivity[..], &["--only", "host.buffer"]].concat();
+    let tried = wordline(&one).ok();
+    for text in ["decided by", "host.buffer.", " = ", "as before"] {
+        assert!(tried.out.contains(text), "{text} in:\n{}", tried.out);
+    }
+    let kept = std::fs::read_to_string(folder.join("kept/ids/sensitivity.toml")).unwrap();
+    assert!(kept.contains("only = [\"host.buffer\"]") && kept.contains("outcome = \"judged\""), "{kept}");
+    assert!(!folder.join("kept/ids/runs").exists());
+    wordline(&one).fails(2, &["--force"]);
+    wordline(&["lab", "sensitivity", "idz", "--papers", &papers]).fails(2, &["idz", "did you mean \"ids\"?"]);
+    let wrong = [&sensitivity[..], &["--force", "--only", "host.bufer"]].concat();
+    wordline(&wrong).fails(2, &["host.bufer", "did you mean \"host.buffer\"?"]);
 }

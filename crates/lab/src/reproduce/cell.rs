@@ -165,7 +165,7 @@ impl At<'_> {
             let workload = self.number(name);
             let of = (self.technique, &self.experiment.workloads[workload - self.first]);
             let own_steps = &of.1.steps.0;
-            let Setup { resolved, run } = self.experiment.setup(self.study, of, quick, self.seed)?;
+            let Setup { resolved, run, .. } = self.experiment.setup(self.study, of, quick, self.seed)?;
             // What must know the workload before the drive is filled is filled for each.
             let needs = stream::Policy::build(&resolved.config.stream).needs();
             let mut before = run.spec(&Spec::trace("-"));

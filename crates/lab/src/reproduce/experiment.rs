@@ -3,15 +3,18 @@
 use super::PaperError;
 use super::laboratory::Laboratory;
 use super::loops::unrolled;
+use super::shipped::Shipped;
 use super::skew::Skew;
 use super::study::{Names, Study, study};
 use crate::base::document::{File, Walk};
 use crate::past::age::AgeSteps;
 use crate::plan::run_config::RunConfig;
-use ssd::config::Layer;
+use ssd::config::{Layer, Origin};
 use ssd::drive_config::{Resolved, resolve, resolve_table};
+use std::collections::BTreeMap;
 use std::path::Path;
-use workload::Spec;
+use toml::de::DeTable;
+use workload::{Spec, WorkloadError};
 
 /// Tables of a configuration that are not the drive's.
 const FOREIGN: &[&str] = &["run", "workload"];
@@ -158,11 +161,15 @@ pub struct Experiment {
 
 /// Reads `experiment.toml` of a folder.
 pub fn read(folder: &Path) -> Result<Experiment, PaperError> {
-    let file = File::read(&folder.join("experiment.toml"))?;
+    of(&File::read(&folder.join("experiment.toml"))?, folder, None)
+}
+
+/// What such a file of a folder says, where shipped workloads are what they are, or one of them is another.
+pub(super) fn of(file: &File, folder: &Path, shipped: Option<&Shipped>) -> Result<Experiment, PaperError> {
     file.with_made(unrolled, |top| {
         let techniques = top.tables("technique", technique)?;
         let ages = top.tables("age", age)?;
-        let workloads = top.tables("workload", |walk| workload(walk, folder))?;
+        let workloads = top.tables("workload", |walk| workload(walk, folder, shipped))?;
         let all = Names {
             techniques: techniques.iter().map(|it| it.name.clone()).collect(),
             ages: ages.iter().map(|it| it.name.clone()).collect(),
@@ -216,12 +223,12 @@ fn steps(walk: &Walk<'_>) -> Result<AgeSteps, PaperError> {
     AgeSteps::parse(&texts).map_err(|problem| walk.config_error("steps", problem))
 }
 
-fn workload(walk: &Walk<'_>, folder: &Path) -> Result<Workload, PaperError> {
+fn workload(walk: &Walk<'_>, folder: &Path, shipped: Option<&Shipped>) -> Result<Workload, PaperError> {
     let name = name(walk)?;
     let trace = walk.text("trace")?;
     let spec = match walk.raw_table("spec")? {
         None => None,
-        Some((table, at, file)) => Some(Spec::from_table(table).map_err(|error| {
+        Some((table, at, file)) => Some(spec(table, shipped).map_err(|error| {
             let (key, at) = match error.problem() {
                 workload::Problem::Setting { span: Some(span), .. } => ("", span.start),
                 _ => ("spec", at),
@@ -261,6 +268,10 @@ fn workload(walk: &Walk<'_>, folder: &Path) -> Result<Workload, PaperError> {
         across: walk.number("across")?,
         skew: Skew::read(walk)?,
     })
+}
+
+fn spec(table: &DeTable<'_>, shipped: Option<&Shipped>) -> Result<Spec, WorkloadError> {
+    shipped.map_or_else(|| Spec::from_table(table), |shipped| shipped.spec(table))
 }
 
 fn figure(walk: &Walk<'_>, studies: &[Study], all: &Names) -> Result<Figure, PaperError> {
@@ -335,6 +346,22 @@ pub struct Setup {
     pub resolved: Resolved,
     /// The `[run]` table.
     pub run: RunConfig,
+    /// Where its keys were set.
+    pub run_origins: BTreeMap<String, Origin>,
+}
+
+impl Setup {
+    fn of(layers: &[Layer]) -> Result<Self, PaperError> {
+        let resolved = resolve(layers, FOREIGN).map_err(PaperError::Config)?;
+        let mut run = RunConfig::default();
+        let run_origins = resolve_table(layers, "run", &mut run).map_err(PaperError::Config)?;
+        Ok(Setup { resolved, run, run_origins })
+    }
+
+    /// Where a key of the drive or of `[run]` was set; `None` if it has its default.
+    pub fn origin(&self, key: &str) -> Option<&Origin> {
+        self.resolved.origin(key).or_else(|| self.run_origins.get(key))
+    }
 }
 
 impl Experiment {
@@ -342,34 +369,49 @@ impl Experiment {
     pub fn setup(
         &self,
         study: &Study,
-        (technique, workload): (&Technique, &Workload),
+        of: (&Technique, &Workload),
         quick: bool,
         seed: u64,
     ) -> Result<Setup, PaperError> {
-        let mut layers = Vec::new();
-        for path in study.config.iter().chain(study.quick.iter().filter(|_| quick)) {
-            let file = File::read(path)?;
-            layers.push(Layer::file(path.display().to_string(), file.text));
+        let mut layers = layers(study, of, quick, seed)?;
+        if let Some(varied) = &study.varied {
+            // Where the key is set is asked of the full scale: a smaller one may set it again.
+            let full = Setup::of(&self::layers(study, of, false, seed)?)?;
+            if full.origin(&varied.key) == Some(&varied.origin) {
+                layers.push(Layer::file("varied", format!("{} = {}", varied.key, varied.value)));
+            }
         }
-        let of_scale = technique.quick_set.iter().filter(|_| quick);
-        for text in technique.set.iter().chain(of_scale).chain([&format!("drive.seed={seed}")]) {
-            let mut layer = Layer::set(text).map_err(PaperError::Config)?;
-            layer.source = format!("technique {}: {text}", technique.name);
-            layers.push(layer);
-        }
-        for text in &workload.drive {
-            let mut layer = Layer::set(text).map_err(PaperError::Config)?;
-            layer.source = format!("workload {}: {text}", workload.name);
-            layers.push(layer);
-        }
-        let resolved = resolve(&layers, FOREIGN).map_err(PaperError::Config)?;
-        let mut run = RunConfig::default();
-        resolve_table(&layers, "run", &mut run).map_err(PaperError::Config)?;
-        Ok(Setup { resolved, run })
+        Setup::of(&layers)
     }
 
     /// The technique of that name.
     pub fn technique(&self, name: &str) -> Option<&Technique> {
         self.techniques.iter().find(|it| it.name == name)
     }
+}
+
+/// All that configures the drive of a technique in a study, and of a workload.
+fn layers(
+    study: &Study,
+    (technique, workload): (&Technique, &Workload),
+    quick: bool,
+    seed: u64,
+) -> Result<Vec<Layer>, PaperError> {
+    let mut layers = Vec::new();
+    for path in study.config.iter().chain(study.quick.iter().filter(|_| quick)) {
+        let file = File::read(path)?;
+        layers.push(Layer::file(path.display().to_string(), file.text));
+    }
+    let of_scale = technique.quick_set.iter().filter(|_| quick);
+    for text in technique.set.iter().chain(of_scale).chain([&format!("drive.seed={seed}")]) {
+        let mut layer = Layer::set(text).map_err(PaperError::Config)?;
+        layer.source = format!("technique {}: {text}", technique.name);
+        layers.push(layer);
+    }
+    for text in &workload.drive {
+        let mut layer = Layer::set(text).map_err(PaperError::Config)?;
+        layer.source = format!("workload {}: {text}", workload.name);
+        layers.push(layer);
+    }
+    Ok(layers)
 }

@@ -2,6 +2,7 @@
 
 use super::PaperError;
 use crate::base::document::Walk;
+use ssd::config::Origin;
 use std::path::{Path, PathBuf};
 
 /// Requests served before the measurement, without time, that belong to the aged drive.
@@ -75,6 +76,19 @@ pub struct Study {
     pub seeds: Seeds,
     /// The same at quick scale.
     pub quick_seeds: Seeds,
+    /// A key of its drives or runs that has another value; of papers as they are, none has.
+    pub varied: Option<Varied>,
+}
+
+/// A key with another value, wherever it was set in one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Varied {
+    /// The key.
+    pub key: String,
+    /// Where it was set at full scale.
+    pub origin: Origin,
+    /// Its other value, as TOML text.
+    pub value: String,
 }
 
 /// Names of everything that studies put together.
@@ -147,6 +161,7 @@ pub(super) fn study(walk: &Walk<'_>, name: String, folder: &Path, all: &Names) -
         measured_across: walk.numbers("measured_across")?.unwrap_or_default(),
         quick_seeds: self::seeds(walk, "quick_seeds")?.unwrap_or_else(|| seeds.clone()),
         seeds,
+        varied: None,
     };
     if walk.has("measured") || walk.has("measured_across") {
         check_measured(walk, &study, all)?;

@@ -6,6 +6,7 @@ mod laboratory;
 mod order;
 mod phases;
 mod runs;
+mod sensitivity;
 mod sentences;
 mod stored;
 mod verdicts;
