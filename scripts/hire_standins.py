@@ -158,7 +158,7 @@ def workload(name, writes):
     count = round(DRIVE_WRITES * PAGES / writes)
     out = [
         f'\n[[workload]]\nname = "{name}"\nquick_set = ["footprint_gib=0.2"]\n',
-        f'[workload.spec]\ncount = {count}\narrival = "poisson"\nrate_iops = 20\nchunk_kib = 8',
+        f'[workload.spec]\ncount = {count}\narrival = "poisson"\nrate_iops = 20  # 1/s [A]\nchunk_kib = 8',
     ]
     parts = [
         ("mixed", mixed_reads + mixed_writes, 100 * mixed_reads / (mixed_reads + mixed_writes), mixed),

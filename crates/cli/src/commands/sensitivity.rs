@@ -23,8 +23,8 @@ Examples:
   wordline lab sensitivity ids --full              what turns a verdict is run again at full scale
   wordline lab sensitivity psr --out papers --force  keeps papers/psr/sensitivity.toml
 
-Each key of the drives, runs, loads and ages that judge a claim and that is tagged [A] (assumed) or [F] (fitted) where
-it is set is tried at half and twice, or with each other name, one at a time, at quick scale.";
+Each key of the drives, runs, loads, ages and techniques that judge a claim and that is tagged [A] (assumed) or [F]
+(fitted) where it is set is tried at half and twice, or with each other name, one at a time, at quick scale.";
 
 /// What the file is called in the list of its folder, and where runs are kept until they are judged.
 const KIND: &str = "lab sensitivity";

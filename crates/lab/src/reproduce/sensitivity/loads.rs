@@ -1,4 +1,4 @@
-//! Tagged values of loads and ages: in the text of `experiment.toml`, and of shipped workloads.
+//! Tagged values of loads, ages and techniques: in the text of `experiment.toml`, and of shipped workloads.
 
 use super::tags::Tag;
 use super::tries::{Numbers, times};
@@ -26,11 +26,12 @@ struct Look<'t> {
     found: Vec<Found>,
 }
 
-/// The tagged values of the loads and ages in an `experiment.toml`.
+/// The tagged values of the loads, ages and techniques in an `experiment.toml`.
 pub(super) fn of_experiment(file: &File) -> Result<Vec<Found>, PaperError> {
     let top = parsed(file)?;
     let mut look = Look { text: &file.text, found: Vec::new() };
     look.workloads(top.get("workload"));
+    look.techniques(top.get("technique"));
     for age in tables(top.get("age")) {
         let name = age.get("name").and_then(|name| name.get_ref().as_str()).unwrap_or("?");
         look.entries(&format!("age.{name}"), age);
@@ -74,9 +75,36 @@ impl Look<'_> {
                 match (key.get_ref().as_ref(), item.get_ref()) {
                     ("spec", DeValue::Table(spec)) => self.entries("workload", spec),
                     ("steps", _) => self.value("workload.steps", item),
+                    ("drive", _) => self.settings("workload.drive", item),
                     _ => {}
                 }
             }
+        }
+    }
+
+    fn techniques(&mut self, item: Option<&Item<'_>>) {
+        for technique in tables(item) {
+            self.techniques(technique.get("each"));
+            for key in ["set", "quick_set"] {
+                if let Some(item) = technique.get(key) {
+                    self.settings("technique", item);
+                }
+            }
+        }
+    }
+
+    /// Adds the numbers of settings as `--set` takes them.
+    fn settings(&mut self, path: &str, item: &Item<'_>) {
+        if let DeValue::Array(items) = item.get_ref() {
+            items.iter().for_each(|item| self.settings(path, item));
+        }
+        let Range { start, end } = item.span();
+        let quoted = &self.text[start..end];
+        let Some((key, _)) = quoted.split_once('=').filter(|_| item.get_ref().is_str()) else { return };
+        let value = start + key.len() + 1..end - 1;
+        if times(&self.text[value.clone()], 1.0, Numbers::ANY).is_some() {
+            let key = format!("{path}.{}", key.trim_start_matches(['"', '\'']).trim());
+            self.spanned(&key, value, end);
         }
     }
 
@@ -96,15 +124,18 @@ impl Look<'_> {
         }
     }
 
-    /// Adds a value that is tagged behind it, or in the line where it begins.
     fn value(&mut self, key: &str, item: &Item<'_>) {
-        let span = item.span();
+        self.spanned(key, item.span(), item.span().end);
+    }
+
+    /// Adds a value that is tagged behind an end, or in the line where it begins.
+    fn spanned(&mut self, key: &str, span: Range<usize>, end: usize) {
         let line = |from: usize| {
             let rest = &self.text[from..];
             Tag::of_line(&rest[..rest.find('\n').unwrap_or(rest.len())])
         };
-        let begins = self.text[span.start..span.end].find('\n').and_then(|_| line(span.start));
-        let Some(tag) = begins.or_else(|| line(span.end)) else { return };
+        let begins = self.text[span.clone()].find('\n').and_then(|_| line(span.start));
+        let Some(tag) = begins.or_else(|| line(end)) else { return };
         match self.found.iter_mut().find(|other| (other.key.as_str(), other.tag) == (key, tag)) {
             Some(other) => other.spans.push(span),
             None => self.found.push(Found { key: key.to_owned(), tag, spans: vec![span] }),
@@ -148,13 +179,15 @@ mod tests {
         let text = "[[age]]\nname = \"old\"\nsteps = [\"cycle to 7000\"] # [F] the text has none\n\
                     [[workload]]\nname = \"a\"\n[workload.spec]\nrate_iops = 100 # [A]\nzipf_theta = 0.8 # [P]\n\
                     [[workload]]\nname = \"b\"\n[workload.spec]\nrate_iops = 200 # 1/s [A]\n\
-                    [[workload.spec.parts]]\nname = \"data\"\nspace_mib = 8.0 # [F]\n";
+                    [[workload.spec.parts]]\nname = \"data\"\nspace_mib = 8.0 # [F]\n\
+                    [[technique]]\nname = \"t\"\nset = [\n  \"ftl.stream.policy=pds\", # [A]\n  \"ftl.stream.streams=24\", # [A]\n]\n";
         let file = File { path: PathBuf::from("experiment.toml"), text: text.to_owned() };
         let found = of_experiment(&file).unwrap();
         let told: Vec<_> = found.iter().map(|one| (one.key.as_str(), values(text, &one.spans))).collect();
         let expected = [
             ("workload.rate_iops", "100, 200"),
             ("workload.parts[1].space_mib", "8.0"),
+            ("technique.ftl.stream.streams", "24"),
             ("age.old.steps", "[\"cycle to 7000\"]"),
         ];
         assert_eq!(told, expected.map(|(key, value)| (key, value.to_owned())));
@@ -163,6 +196,8 @@ mod tests {
             half.contains("rate_iops = 50 # [A]") && half.contains("rate_iops = 100 # 1/s [A]"),
             "{half}"
         );
-        assert_eq!(multiplied(text, &found[2].spans, 2.0), text.replace("to 7000", "to 14000"));
+        let half = multiplied(text, &found[2].spans, 0.5);
+        assert!(half.contains("\"ftl.stream.streams=12\", # [A]"), "{half}");
+        assert_eq!(multiplied(text, &found[3].spans, 2.0), text.replace("to 7000", "to 14000"));
     }
 }

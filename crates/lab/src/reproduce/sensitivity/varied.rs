@@ -54,11 +54,11 @@ fn read_again(
     }
 }
 
-/// Puts the workloads and ages that have changed in a paper, and leaves it the studies that use them.
+/// Puts the workloads, ages and techniques that have changed in a paper, and leaves it the studies that use them.
 fn put(paper: &mut Paper, again: experiment::Experiment, (key, factor): (&str, f64), quick: bool) {
     let differs =
         |one: &dyn std::fmt::Debug, other: &dyn std::fmt::Debug| format!("{one:?}") != format!("{other:?}");
-    let (mut workloads, mut ages) = (BTreeSet::new(), BTreeSet::new());
+    let (mut workloads, mut ages, mut techniques) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (own, mut other) in paper.experiment.workloads.iter_mut().zip(again.workloads) {
         if differs(own, &other) {
             set_again(&mut other, key, factor);
@@ -72,10 +72,17 @@ fn put(paper: &mut Paper, again: experiment::Experiment, (key, factor): (&str, f
             *own = other;
         }
     }
+    for (own, other) in paper.experiment.techniques.iter_mut().zip(again.techniques) {
+        if differs(own, &other) {
+            techniques.insert(other.name.clone());
+            *own = other;
+        }
+    }
     let uses = |study: &Study| {
         let warms = study.warm.as_ref().is_some_and(|warm| workloads.contains(&warm.workload));
         let runs = study.workloads(quick).iter().any(|name| workloads.contains(name));
-        warms || runs || study.ages(quick).iter().any(|name| ages.contains(name))
+        let tries = study.techniques.iter().any(|name| techniques.contains(name));
+        warms || runs || tries || study.ages(quick).iter().any(|name| ages.contains(name))
     };
     paper.experiment.studies.retain(uses);
 }
