@@ -126,7 +126,7 @@ impl Report {
         }
         let turns = |key: &Key| {
             let turning = key.others.iter().filter(|other| other.turned.contains(&claim.id));
-            let values: Vec<&str> = turning.map(|other| other.value.as_str()).collect();
+            let values: Vec<&str> = turning.map(|other| shortly(&other.value, &key.value)).collect();
             (!values.is_empty()).then(|| (key.key.clone(), values.join(" or ")))
         };
         let mut keys: Vec<_> = self.keys.iter().filter_map(turns).collect();
@@ -157,6 +157,10 @@ impl Report {
         let mut text = grid(&rows) + "\n";
         for claim in self.claims.iter().filter(|claim| !claim.why.is_empty()) {
             let _ = writeln!(text, "{}: {}", claim.id, claim.why);
+        }
+        let of_blocks = self.of_blocks().count();
+        if of_blocks > 0 {
+            let _ = writeln!(text, "{of_blocks} claims of blocks alone: no drive judges them");
         }
         text += &decided;
         for key in &self.keys {
@@ -231,21 +235,33 @@ impl Report {
         })
     }
 
+    /// Claims that are not judged by drives.
+    fn of_blocks(&self) -> impl Iterator<Item = &Claimed> {
+        let is_judged = |claim: &&Claimed| self.hangs(claim) != Hang::NotJudged;
+        self.claims.iter().filter(move |claim| claim.why.is_empty() && !is_judged(claim))
+    }
+
     /// The section of a README, where claims have these verdicts at full scale.
     pub fn markdown(&self, in_full: &dyn Fn(&str) -> Option<String>) -> String {
+        if self.keys.is_empty() && self.claims.iter().all(|claim| self.hangs(claim) == Hang::NotJudged) {
+            return "No claim is judged by drives: nothing hangs on what is assumed or fitted.\n".to_owned();
+        }
         let others = || self.keys.iter().flat_map(|key| &key.others);
         let count = |outcome: &str| others().filter(|other| other.outcome == outcome).count();
         let scale = if self.quick { "quick" } else { "full" };
+        let left =
+            [("refused", "make no drive or load"), ("failed", "fail"), ("no other run", "change no run")];
+        let left =
+            left.map(|(outcome, what)| (count(outcome), what)).into_iter().filter(|(count, _)| *count > 0);
+        let left: Vec<String> = left.map(|(count, what)| format!("{count} {what}")).collect();
+        let left = if left.is_empty() { String::new() } else { format!("; {}", left.join(", ")) };
         let mut text = format!(
-            "`wordline lab sensitivity {}` at {scale} scale (commit `{}`): {} keys that are assumed or fitted, \
-             {} other values. {} of these were refused, {} failed, {} change no run.\n",
+            "`wordline lab sensitivity {}`, at {scale} scale (commit `{}`): {} keys that are assumed or fitted, \
+             {} other values{left}.\n",
             self.paper,
             self.commit,
             self.keys.len(),
             others().count(),
-            count("refused"),
-            count("failed"),
-            count("no other run"),
         );
         if !self.only.is_empty() {
             let _ = writeln!(text, "Only keys that begin with `{}` were tried.", self.only.join("`, `"));
@@ -259,7 +275,10 @@ impl Report {
         };
         let of = |hang: Hang, verdict: &str| -> Vec<String> {
             let is_it = |claim: &&Claimed| {
-                self.hangs(claim) == hang && (verdict.is_empty() || claim.verdicts[0] == verdict)
+                let is_of_blocks = hang == Hang::NotJudged && claim.why.is_empty();
+                self.hangs(claim) == hang
+                    && !is_of_blocks
+                    && (verdict.is_empty() || claim.verdicts[0] == verdict)
             };
             self.claims.iter().filter(is_it).map(name).collect()
         };
@@ -271,6 +290,10 @@ impl Report {
         ];
         for (what, claims) in lists.into_iter().filter(|(_, claims)| !claims.is_empty()) {
             let _ = write!(text, "\n- {what}: {}.", claims.join(", "));
+        }
+        let of_blocks = self.of_blocks().count();
+        if of_blocks > 0 {
+            let _ = write!(text, "\n- Of blocks alone, judged by no drive: {of_blocks} claims.");
         }
         for claim in &self.claims {
             let Hang::Keys(keys) = self.hangs(claim) else { continue };
@@ -328,6 +351,21 @@ fn key(tried: &Tried) -> Key {
         tag: tagged.tag.letter().to_owned(),
         value: tagged.value.clone(),
         others: tried.trials.iter().map(other).collect(),
+    }
+}
+
+/// A value for people: half or twice of a list is told so.
+fn shortly<'v>(value: &'v str, own: &str) -> &'v str {
+    let numbers = |text: &str| -> Vec<f64> {
+        text.trim_matches(['[', ']']).split(", ").filter_map(|number| number.parse().ok()).collect()
+    };
+    let (others, own) = (numbers(value), numbers(own));
+    let is_times =
+        |factor: f64| others.iter().zip(&own).any(|(other, own)| *own != 0.0 && *other == own * factor);
+    match value.starts_with('[') {
+        true if is_times(0.5) => "half",
+        true if is_times(2.0) => "twice",
+        _ => value,
     }
 }
 
