@@ -1,5 +1,5 @@
-//! Two lists of units, the last written first: what is written while it is a candidate becomes hot, and what has been
-//! hot for longest is a candidate again when the hot list is full.
+//! Two lists of units, the last written first: a candidate that has been written often enough becomes hot, and what has
+//! been hot for longest is a candidate again, as if written once, when the hot list is full.
 
 use super::{HOT, Member, Moved, Size, StreamId, Streams, Written, hot_or_cold};
 use crate::index::UnitIndex;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Name in configurations.
 pub const NAME: &str = "two_level_lru";
 /// What it does.
-pub const SUMMARY: &str = "data is hot if it is written again while on an LRU list of candidates";
+pub const SUMMARY: &str = "data is hot if it is written more than twice while on an LRU list of candidates";
 /// Where it comes from.
 pub const SOURCE: &str = "Chang and Kuo (2002), the two-level LRU list; also redFTL section 2.4.2";
 /// What it costs.
@@ -24,6 +24,9 @@ section! {
         hot: u32 = 512, unit "units", range 1..=1_048_576;
         /// Units on the candidate list.
         candidates: u32 = 1_024, unit "units", range 1..=1_048_576;
+        /// The write with which a candidate becomes hot: it is "written more than twice within a short time" (redFTL
+        /// section 2.4.2). With 2 any second write does.
+        hot_at: u32 = 3, unit "writes", range 2..=255;
     }
 }
 
@@ -40,6 +43,8 @@ enum Level {
 struct Row {
     lpn: u32,
     level: Level,
+    /// Of a candidate: how often it was written since it is one.
+    writes: u8,
     links: Links,
 }
 
@@ -53,7 +58,7 @@ impl Node for Row {
     }
 }
 
-const UNUSED: Row = Row { lpn: NONE, level: Level::Unused, links: Links::NONE };
+const UNUSED: Row = Row { lpn: NONE, level: Level::Unused, writes: 0, links: Links::NONE };
 
 /// The policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -97,17 +102,25 @@ impl Policy {
         if at == NONE {
             return self.add_candidate(lpn);
         }
-        let level = &mut self.rows[at as usize].level;
-        let from = if *level == Level::Hot { &mut self.hot } else { &mut self.candidates };
-        *level = Level::Hot;
+        let row = &mut self.rows[at as usize];
+        let from = if row.level == Level::Hot { &mut self.hot } else { &mut self.candidates };
+        row.writes = row.writes.saturating_add(1);
+        let is_hot = row.level == Level::Hot || u32::from(row.writes) >= self.params.hot_at;
         from.remove(&mut self.rows, at);
-        self.hot.put(&mut self.rows, at, false);
+        self.put(at, if is_hot { Level::Hot } else { Level::Candidate });
         if self.hot.len() > self.params.hot {
             let oldest = self.hot.oldest();
             self.hot.remove(&mut self.rows, oldest);
-            self.rows[oldest as usize].level = Level::Candidate;
-            self.candidates.put(&mut self.rows, oldest, false);
+            self.rows[oldest as usize].writes = 1;
+            self.put(oldest, Level::Candidate);
         }
+    }
+
+    /// Puts a row on top of a list.
+    fn put(&mut self, at: u32, level: Level) {
+        self.rows[at as usize].level = level;
+        let list = if level == Level::Hot { &mut self.hot } else { &mut self.candidates };
+        list.put(&mut self.rows, at, false);
     }
 
     /// A unit becomes a candidate; if there are enough, the one that was written longest ago is forgotten.
@@ -118,8 +131,8 @@ impl Policy {
             self.candidates.remove(&mut self.rows, at);
             self.index.remove(Lpn(self.rows[at as usize].lpn));
         }
-        self.rows[at as usize] = Row { lpn: lpn.0, level: Level::Candidate, links: Links::NONE };
-        self.candidates.put(&mut self.rows, at, false);
+        self.rows[at as usize] = Row { lpn: lpn.0, writes: 1, ..UNUSED };
+        self.put(at, Level::Candidate);
         self.index.set(lpn, at);
     }
 }
@@ -161,7 +174,10 @@ impl Member for Policy {
         let count = self.index.restored(&fresh.index, fresh.units as usize, fresh.rows.len())?;
         (self.params, self.units) = (fresh.params, fresh.units);
         self.hot.check("hot units", &self.rows, |row| row.level == Level::Hot)?;
-        self.candidates.check("candidates", &self.rows, |row| row.level == Level::Candidate)?;
+        let (least, most) = (1, self.params.hot_at);
+        let is_candidate =
+            |row: &Row| row.level == Level::Candidate && (least..most).contains(&row.writes.into());
+        self.candidates.check("candidates", &self.rows, is_candidate)?;
         let fits = self.hot.len() <= self.params.hot && self.candidates.len() <= self.params.candidates;
         let used = (self.hot.len() + self.candidates.len()) as usize;
         ensure(fits && count == used, "units on lists")?;
@@ -176,8 +192,8 @@ mod tests {
     use super::super::tests::{SIZE, moved, written};
     use super::*;
 
-    fn policy(hot: u32, candidates: u32) -> Policy {
-        let mut policy = Policy::new(&Params { hot, candidates });
+    fn policy(hot: u32, candidates: u32, hot_at: u32) -> Policy {
+        let mut policy = Policy::new(&Params { hot, candidates, hot_at });
         policy.learn(&SIZE);
         policy
     }
@@ -192,7 +208,7 @@ mod tests {
     /// Two hot units, three candidates; by hand.
     #[test]
     fn a_hit_promotes_and_an_overflow_falls_to_the_head_of_the_candidates() {
-        let mut policy = policy(2, 3);
+        let mut policy = policy(2, 3, 2);
         // Written, hot or not, the hot list, the candidates: the last first.
         let steps: [(u32, u8, &[u32], &[u32]); 12] = [
             (1, 0, &[], &[1]),
@@ -219,5 +235,31 @@ mod tests {
         assert_eq!([1, 3, 7, 4].map(|lpn| policy.of_move(moved(lpn, 0))), [1, 1, 0, 0].map(StreamId));
         assert_eq!(policy.of_write(Written { again: true, ..written(7) }), StreamId(0));
         assert_eq!(on(&policy, &policy.candidates), [7, 6, 5]);
+    }
+
+    /// One hot unit, two candidates; by hand. What falls from the hot list is written twice more before it is hot again.
+    #[test]
+    fn the_third_write_makes_hot() {
+        let mut policy = policy(1, 2, 3);
+        let steps: [(u32, u8, &[u32], &[u32]); 10] = [
+            (1, 0, &[], &[1]),
+            (1, 0, &[], &[1]),
+            (2, 0, &[], &[2, 1]),
+            (1, 1, &[1], &[2]),
+            (2, 0, &[1], &[2]),
+            (2, 1, &[2], &[1]),
+            (1, 0, &[2], &[1]),
+            (1, 1, &[1], &[2]),
+            (3, 0, &[1], &[3, 2]),
+            // Forgotten, it is new.
+            (4, 0, &[1], &[4, 3]),
+        ];
+        for (lpn, stream, hot, candidates) in steps {
+            assert_eq!(policy.of_write(written(lpn)), StreamId(stream), "{lpn}");
+            assert_eq!(
+                (on(&policy, &policy.hot), on(&policy, &policy.candidates)),
+                (hot.to_vec(), candidates.to_vec())
+            );
+        }
     }
 }
