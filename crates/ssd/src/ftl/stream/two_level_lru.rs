@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(on(&policy, &policy.candidates), [7, 6, 5]);
     }
 
-    /// One hot unit, two candidates; by hand. What falls from the hot list is written twice more before it is hot again.
+    /// One hot unit, two candidates; by hand. What falls from the hot list is written twice before it is hot again.
     #[test]
     fn the_third_write_makes_hot() {
         let mut policy = policy(1, 2, 3);
