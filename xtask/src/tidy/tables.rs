@@ -265,7 +265,8 @@ fn count(tree: &Tree, name: &str, results: &str) -> Result<([Count; 3], usize), 
         let basis = toml_value(claim, "basis").and_then(|basis| BASES.iter().position(|it| *it == basis));
         let basis = basis.ok_or_else(|| format!("a claim of {name} has no basis"))?;
         let verdict = toml_value(claim, "verdict").unwrap_or_default();
-        let (met, judged) = (usize::from(verdict == "met"), usize::from(verdict != "not judged"));
+        let (met, judged) =
+            (usize::from(verdict == "met"), usize::from(["met", "missed"].contains(&verdict)));
         counts[basis].add(Count { met, judged });
     }
     Ok((counts, claimed))

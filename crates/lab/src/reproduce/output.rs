@@ -63,14 +63,18 @@ impl Finding {
     }
 }
 
-/// How many claims are met, missed and not judged.
+/// How many claims are met, missed and neither.
 pub(super) fn counts(findings: &[Finding]) -> [usize; 3] {
-    let count = |name: &str| findings.iter().filter(|finding| finding.verdict.name() == name).count();
-    ["met", "missed", "not judged"].map(count)
+    let [met, missed] = ["met", "missed"].map(|name| count(findings, name));
+    [met, missed, findings.len() - met - missed]
+}
+
+fn count(findings: &[Finding], name: &str) -> usize {
+    findings.iter().filter(|finding| finding.verdict.name() == name).count()
 }
 
 impl Outcome {
-    /// How many claims are met, missed and not judged.
+    /// How many claims are met, missed and neither: open or not judged.
     pub fn counts(&self) -> [usize; 3] {
         counts(&self.findings)
     }
@@ -84,8 +88,7 @@ impl Outcome {
     pub fn by_basis(&self) -> String {
         let of = |(name, basis): (&str, Basis)| {
             let all = self.findings.iter().filter(|finding| finding.claim.basis == basis);
-            let judged: Vec<&Verdict> =
-                all.map(|it| &it.verdict).filter(|it| !matches!(it, Verdict::NotJudged(_))).collect();
+            let judged: Vec<&Verdict> = all.map(|it| &it.verdict).filter(|it| it.is_decided()).collect();
             let met = judged.iter().filter(|verdict| **verdict == &Verdict::Met).count();
             format!("{name} {met} of {}", judged.len())
         };
@@ -115,8 +118,13 @@ impl Outcome {
         for (line, why) in grid(&rows).lines().zip([""].into_iter().chain(whys)) {
             let _ = writeln!(text, "{}", format!("{line}  {why}").trim_end());
         }
-        let [met, missed, open] = self.counts();
-        let _ = write!(text, "\n{met} met, {missed} missed, {open} not judged; {} runs", self.runs());
+        let [met, missed, undecided] = self.counts();
+        let open = match count(&self.findings, "open") {
+            0 => String::new(),
+            open => format!(" ({open} of them open)"),
+        };
+        let _ =
+            write!(text, "\n{met} met, {missed} missed, {undecided} not judged{open}; {} runs", self.runs());
         if self.resumed > 0 {
             let _ = write!(text, ", {} of them from before", self.resumed);
         }

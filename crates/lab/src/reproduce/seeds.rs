@@ -77,13 +77,49 @@ impl<'a> Judged<'a> {
             })
             .collect();
         let spread = values.filter(|values| !values.is_empty()).and_then(|values| told(&values).1);
-        Finding { spread, ..found }
+        found.over_seeds(spread, whole.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::claims::{Basis, Rule};
+    use crate::reproduce::verdict::{Verdict, judge};
+
+    /// A claimed 100, met from 80 to 125, and what is measured for it with four seeds.
+    fn found(measured: f64, spread: f64) -> Verdict {
+        let claim = Claim {
+            id: "a".to_owned(),
+            place: "figure 1".to_owned(),
+            text: "so".to_owned(),
+            claimed: Some(100.0),
+            unit: String::new(),
+            basis: Basis::Evidence,
+            rule: Rule::Number,
+            measure: None,
+            laboratory: None,
+            not_judged: None,
+            note: String::new(),
+        };
+        let measured = Measured::Number(measured);
+        let verdict = judge(&claim.rule, crate::reproduce::As::Value, claim.claimed, &measured);
+        let found = Finding { claim, measured, spread: None, pairs: 1, verdict };
+        assert_eq!(found.clone().over_seeds(Some(spread), 1).verdict, found.verdict);
+        found.over_seeds(Some(spread), 4).verdict
+    }
+
+    /// The standard error of a mean of four is half of how far they lie apart.
+    #[test]
+    fn a_verdict_that_turns_within_two_standard_errors_is_open() {
+        for (measured, spread, name) in
+            [(100.0, 19.0, "met"), (100.0, 21.0, "open"), (90.0, 9.0, "met"), (90.0, 11.0, "open")]
+        {
+            assert_eq!(found(measured, spread).name(), name, "{measured} +- {spread}");
+        }
+        assert_eq!((found(130.0, 4.0).name(), found(130.0, 6.0).name()), ("missed", "open"));
+        assert_eq!(found(90.0, 11.0).why(), "met at the mean, and not at 79, 2 standard errors off");
+    }
 
     #[test]
     fn a_spread_is_the_standard_deviation_of_a_sample() {

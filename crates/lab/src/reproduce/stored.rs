@@ -3,7 +3,7 @@
 use super::cell::Place;
 use super::laboratory::Found;
 use super::verdict::{self, Finding, Measured, Runs};
-use super::{Paper, PaperError, lines, output};
+use super::{Claim, Paper, PaperError, lines, output};
 use crate::base::document::{File, Walk};
 use std::collections::BTreeMap;
 
@@ -86,15 +86,24 @@ impl Paper {
         let spread = |id: &str| stored.claims.iter().find(|claim| claim.0 == id).and_then(|claim| claim.2);
         let mut findings: Vec<Finding> = Vec::new();
         for claim in &self.claims {
-            let mut found = match &claim.laboratory {
+            let found = match &claim.laboratory {
                 Some(line) => lines::find(claim, line, &stored.laboratories)?,
                 None => verdict::find(claim, &runs),
             };
-            found.spread = spread(&claim.id).filter(|_| matches!(found.measured, Measured::Number(_)));
-            findings.push(found);
+            let spread = spread(&claim.id).filter(|_| matches!(found.measured, Measured::Number(_)));
+            findings.push(found.over_seeds(spread, self.seeds_of(claim, stored.quick)));
         }
         let anew = written(&file.text, &findings);
         Ok(Some(JudgedAnew { stored: file.text, anew }))
+    }
+}
+
+impl Paper {
+    /// With how many seeds a claim is judged.
+    fn seeds_of(&self, claim: &Claim, quick: bool) -> usize {
+        let Some(measure) = &claim.measure else { return 1 };
+        let studies = self.experiment.studies.iter().filter(|study| measure.studies.contains(&study.name));
+        studies.map(|study| study.seeds(quick, 1).len()).min().unwrap_or(1)
     }
 }
 

@@ -17,6 +17,9 @@ pub const CHANGE: f64 = 2.0;
 /// A rough number is met if it is off by no more than this share of the claimed one (assumed).
 pub const ROUGHLY: f64 = 0.5;
 
+/// Standard errors of a mean over seeds within which a verdict must stay as it is (assumed): one of 20 is farther off.
+pub const ERRORS: f64 = 2.0;
+
 /// What becomes of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
@@ -24,26 +27,34 @@ pub enum Verdict {
     Met,
     /// It is not; how far away.
     Missed(String),
+    /// It turns with the seed; how.
+    Open(String),
     /// Why it was not judged.
     NotJudged(String),
 }
 
 impl Verdict {
-    /// `met`, `missed`, `not judged`.
+    /// `met`, `missed`, `open`, `not judged`.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Met => "met",
             Verdict::Missed(_) => "missed",
+            Verdict::Open(_) => "open",
             Verdict::NotJudged(_) => "not judged",
         }
     }
 
-    /// By how much it is missed, or why it was not judged.
+    /// By how much it is missed, or why it is open or was not judged.
     pub fn why(&self) -> &str {
         match self {
             Verdict::Met => "",
-            Verdict::Missed(why) | Verdict::NotJudged(why) => why,
+            Verdict::Missed(why) | Verdict::Open(why) | Verdict::NotJudged(why) => why,
         }
+    }
+
+    /// Whether it is met or missed.
+    pub fn is_decided(&self) -> bool {
+        matches!(self, Verdict::Met | Verdict::Missed(_))
     }
 }
 
@@ -71,6 +82,33 @@ pub struct Finding {
     pub pairs: usize,
     /// What becomes of it.
     pub verdict: Verdict,
+}
+
+impl Finding {
+    /// The same of a number that is the mean over so many seeds, which lie so far apart: open if the verdict turns
+    /// within [`ERRORS`].
+    pub(super) fn over_seeds(self, spread: Option<f64>, seeds: usize) -> Self {
+        let found = Finding { spread, ..self };
+        let (Measured::Number(mean), Some(spread), 2..) = (&found.measured, spread, seeds) else {
+            return found;
+        };
+        if !found.verdict.is_decided() {
+            return found;
+        }
+        let away = ERRORS * spread / (seeds as f64).sqrt();
+        let how = found.claim.measure.as_ref().map_or(As::Value, |measure| measure.how);
+        let other = [mean - away, mean + away].into_iter().find(|value| {
+            let verdict = judge(&found.claim.rule, how, found.claim.claimed, &Measured::Number(*value));
+            verdict.name() != found.verdict.name()
+        });
+        let Some(other) = other else { return found };
+        let why = format!(
+            "{} at the mean, and not at {}, {ERRORS} standard errors off",
+            found.verdict.name(),
+            digits(other)
+        );
+        Finding { verdict: Verdict::Open(why), ..found }
+    }
 }
 
 /// What runs gave, and which there should be.

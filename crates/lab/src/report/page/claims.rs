@@ -16,9 +16,9 @@ pub(crate) struct Judged {
     pub measured: String,
     /// What ours rests on: evidence, or constants that were fitted or assumed.
     pub basis: String,
-    /// `met`, `missed` or `not judged`.
+    /// `met`, `missed`, `open` or `not judged`.
     pub verdict: String,
-    /// Why it is missed or not judged.
+    /// Why it is missed, open or not judged.
     pub why: String,
 }
 

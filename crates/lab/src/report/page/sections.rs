@@ -473,9 +473,11 @@ fn of_paper(of: &ClaimsOf) -> Markup {
             ],
         )
     };
+    let verdicts = ["met", "missed", "open", "not judged"];
+    let counts = verdicts.map(|verdict| format!("{} {verdict}", of.count(verdict)));
     html! {
         h3 { (of.paper) }
-        p { (of.count("met")) " met, " (of.count("missed")) " missed, " (of.count("not judged")) " not judged" }
+        p { (counts.join(", ")) }
         (table("", &heads, &of.claims.iter().map(line).collect::<Vec<_>>()))
     }
 }
