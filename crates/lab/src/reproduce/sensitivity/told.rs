@@ -17,6 +17,10 @@ pub const FILE: &str = "sensitivity.toml";
 /// Keys that a README names of those that decide a claim.
 const NAMED: usize = 6;
 
+/// What claims are called that no run here judges, and how many of them are named.
+const NOT_JUDGED: &str = "Not judged here";
+const NOT_JUDGED_NAMED: usize = 8;
+
 /// What came of a paper.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
@@ -286,10 +290,14 @@ impl Report {
             ("Met whatever we assume", of(Hang::Nothing, "met")),
             ("Missed whatever we assume", of(Hang::Nothing, "missed")),
             ("Open, since they turn with the seed", of(Hang::Seed, "")),
-            ("Not judged here", of(Hang::NotJudged, "")),
+            (NOT_JUDGED, of(Hang::NotJudged, "")),
         ];
         for (what, claims) in lists.into_iter().filter(|(_, claims)| !claims.is_empty()) {
-            let _ = write!(text, "\n- {what}: {}.", claims.join(", "));
+            let told = match what == NOT_JUDGED && claims.len() > NOT_JUDGED_NAMED {
+                true => format!("{} claims", claims.len()),
+                false => claims.join(", "),
+            };
+            let _ = write!(text, "\n- {what}: {told}.");
         }
         let of_blocks = self.of_blocks().count();
         if of_blocks > 0 {
