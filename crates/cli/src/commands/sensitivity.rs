@@ -17,11 +17,11 @@ use crate::text::time;
 /// Examples for the help text.
 const EXAMPLES: &str = "\
 Examples:
-  wordline lab sensitivity psr --price             how many runs, and how long they take
-  wordline lab sensitivity psr                     which claims hang on which assumed or fitted keys
-  wordline lab sensitivity psr --only flash        keys of the flash's timing and queues alone
-  wordline lab sensitivity ids --full              what turns a verdict is run again at full scale
-  wordline lab sensitivity psr --out papers --force  keeps papers/psr/sensitivity.toml
+  wordline lab sensitivity psr --price    how many runs, and how long they take
+  wordline lab sensitivity psr            which claims hang on which assumed or fitted keys
+  wordline lab sensitivity psr --only age --only workload  keys of its ages and loads alone
+  wordline lab sensitivity ids --full     what turns a verdict is run again at full scale
+  wordline lab sensitivity psr --out out/mine --force  replaces out/mine/psr/sensitivity.toml
 
 Each key of the drives, runs, loads, ages and techniques that judge a claim and that is tagged [A] (assumed) or [F]
 (fitted) where it is set is tried at half and twice, or with each other name, one at a time, at quick scale.";
@@ -78,10 +78,15 @@ pub struct Tried {
 /// Tries the keys of a paper.
 pub fn run(args: &Tried, out: &mut dyn Write) -> Result<(), Failure> {
     let paper = args.paper()?;
+    let results = args.papers.join(&paper.name).join("results.toml");
+    if args.full && !results.is_file() {
+        let results = results.display();
+        return Err(Failure::usage(format!("--full compares with {results}, which is not there")));
+    }
     let folder = args.out.join(&paper.name);
     let mut places = Places::default();
     places.prints(std::io::stdout());
-    places.reads("the papers' results", &args.papers.join(&paper.name).join("results.toml"));
+    places.reads("the papers' results", &results);
     places.writes("a file of --out,", &folder.join(FILE));
     places.check()?;
     let names = [FILE, RUNS].map(str::to_owned);
@@ -127,9 +132,10 @@ pub fn run(args: &Tried, out: &mut dyn Write) -> Result<(), Failure> {
     let mut tried = all.run(&base, &tell)?;
     if args.full {
         progress.print(&format!(
-            "{}: {} values turn a verdict; now at full scale",
+            "{}: {} values turn a verdict; at full scale they take about {}",
             paper.name,
-            in_full(&tried)
+            in_full(&tried),
+            time((all.price_in_full(&base, &tried)? * 1e9) as u64)
         ));
         progress.begin(&paper.name, in_full(&tried) as u64);
         all.run_in_full(&mut tried, &tell)?;

@@ -15,6 +15,8 @@ pub(super) struct Stored {
     pub laboratories: Vec<Found>,
     /// Runs, with their numbers.
     pub cells: Vec<(Place, BTreeMap<String, f64>)>,
+    /// Requests of these, in their order.
+    pub requests: Vec<u64>,
     /// Claims with their verdicts, and how far seeds lay apart.
     pub claims: Vec<(String, String, Option<f64>)>,
 }
@@ -30,6 +32,7 @@ impl Stored {
                 top.whole(key)?;
             }
             top.texts("skipped")?;
+            let (cells, requests) = top.tables("cell", cell)?.into_iter().unzip();
             Ok(Stored {
                 quick: top.text("scale")?.as_deref() == Some("quick"),
                 claims: top.tables("claim", |walk| {
@@ -40,13 +43,17 @@ impl Stored {
                     let numbers = walk.table("numbers", Walk::all_numbers)?.unwrap_or_default();
                     Ok(Found { name: walk.need_text("name")?, numbers: numbers.into_iter().collect() })
                 })?,
-                cells: top.tables("cell", cell)?,
+                cells,
+                requests,
             })
         })
     }
 }
 
-fn cell(walk: &Walk<'_>) -> Result<(Place, BTreeMap<String, f64>), PaperError> {
+/// A run with its numbers, and how many requests it served.
+type Served = ((Place, BTreeMap<String, f64>), u64);
+
+fn cell(walk: &Walk<'_>) -> Result<Served, PaperError> {
     let place = Place {
         study: walk.need_text("study")?,
         technique: walk.need_text("technique")?,
@@ -54,12 +61,12 @@ fn cell(walk: &Walk<'_>) -> Result<(Place, BTreeMap<String, f64>), PaperError> {
         age: walk.need_text("age")?,
         phase: walk.text("phase")?.unwrap_or_default(),
     };
-    walk.whole("requests")?;
+    let requests = walk.whole("requests")?.unwrap_or(0);
     walk.texts("problems")?;
     walk.wholes("seeds")?;
     walk.table("spread", Walk::all_numbers)?;
     let metrics = walk.table("metrics", Walk::all_numbers)?.unwrap_or_default();
-    Ok((place, metrics.into_iter().collect()))
+    Ok(((place, metrics.into_iter().collect()), requests))
 }
 
 /// A file of results, and the same with its claims judged anew.

@@ -136,6 +136,30 @@ impl Sensitivity {
         Ok(all)
     }
 
+    /// Seconds that [`run_in_full`](Self::run_in_full) takes, by as many requests as the stored results have.
+    pub fn price_in_full(&self, base: &Base, tried: &[Tried]) -> Result<f64, PaperError> {
+        let stored = Stored::read(&File::read(&self.paper.folder.join("results.toml"))?)?;
+        let is_run = |place: &Place| {
+            let studies = &self.trimmed.experiment.studies;
+            studies
+                .iter()
+                .any(|study| study.name == place.study && study.techniques.contains(&place.technique))
+        };
+        let of = |study: &String| {
+            let quick = base.cells.iter().filter(|cell| cell.place.study == *study);
+            let quick: u64 = quick.map(|cell| cell.result.requests_measured).sum();
+            let full = stored.cells.iter().zip(&stored.requests);
+            let full = full.filter(|((place, _), _)| place.study == *study && is_run(place));
+            let times = full.map(|(_, requests)| requests).sum::<u64>() as f64 / quick.max(1) as f64;
+            base.seconds.get(study).copied().unwrap_or(0.0) * times.max(1.0)
+        };
+        let each = |tried: &Tried| {
+            let turned = tried.trials.iter().filter(|trial| trial.outcome.has_turned()).count();
+            turned as f64 * tried.tagged.studies.iter().map(of).sum::<f64>()
+        };
+        Ok(tried.iter().map(each).sum())
+    }
+
     /// Runs at full scale what turned a verdict, beside the stored results.
     pub fn run_in_full(&self, tried: &mut [Tried], tell: Tell<'_>) -> Result<(), PaperError> {
         let file = File::read(&self.paper.folder.join("results.toml"))?;
