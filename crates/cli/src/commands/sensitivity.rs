@@ -80,8 +80,7 @@ pub fn run(args: &Tried, out: &mut dyn Write) -> Result<(), Failure> {
     let paper = args.paper()?;
     let results = args.papers.join(&paper.name).join("results.toml");
     if args.full && !results.is_file() {
-        let results = results.display();
-        return Err(Failure::usage(format!("--full compares with {results}, which is not there")));
+        return Err(Failure::usage(format!("--full compares with {}: it is not there", results.display())));
     }
     let folder = args.out.join(&paper.name);
     let mut places = Places::default();
