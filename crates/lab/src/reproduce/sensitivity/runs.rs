@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-/// How many seeds tell whether a verdict turns with them: that of the run and those that follow it [A].
+/// How many seeds tell whether a verdict turns with them: that of the run and those that follow it (assumed).
 pub const SEEDS: u64 = 3;
 
 /// Seeds that are listed, not counted, are moved by so much for the next.
