@@ -144,16 +144,16 @@ fn naming_a_drive_does_not_change_what_happened_before() {
     }
 }
 
-/// A job file.
-fn jobs(text: &str) -> Spec {
-    let path = crate::common::fresh_path("jobs.fio");
+/// A job file, which is a test's own.
+fn jobs(name: &str, text: &str) -> Spec {
+    let path = crate::common::fresh_path(name);
     std::fs::write(&path, format!("[global]\nioengine=libaio\ndirect=1\nsize=64m\nbs=4k\n{text}")).unwrap();
     with_path(None, &path)
 }
 
 /// The pace of what was before a job file's run, as `overwrite_pace = "auto"` has it.
 fn pace_before(drive: &str, jobs: &str) -> Pace {
-    let spec = self::jobs(jobs);
+    let spec = self::jobs("pace.fio", jobs);
     let prepared = spec.prepare().unwrap();
     let plan = Job::read(None, Some(drive), &[]).unwrap().plan(Some((&spec, &prepared))).unwrap();
     plan.spec(&spec).preconditioning.pace
@@ -205,7 +205,8 @@ fn queues(config: &str, workload: &str, sets: &[&str], is_built: bool) -> Result
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
     let job = Job::of_text(Path::new("my.toml"), config.to_owned()).with_sets(&sets).unwrap();
     let job = if is_built { job.on_built_drive() } else { job };
-    let spec = if workload.starts_with('[') { jobs(workload) } else { Spec::parse(workload).unwrap() };
+    let spec =
+        if workload.starts_with('[') { jobs("queues.fio", workload) } else { Spec::parse(workload).unwrap() };
     let plan = job.plan(Some((&spec, &spec.prepare().unwrap()))).map_err(|error| error.message)?;
     let said = plan.notes.iter().filter(|note| note.contains("host.queues.depth")).cloned().collect();
     Ok((plan.resolved.config.queues.depth, said))
