@@ -11,6 +11,7 @@ pub mod forensics;
 pub mod formats;
 pub mod lab;
 pub mod new;
+pub mod papers;
 pub mod policies;
 pub mod presets;
 pub mod report;

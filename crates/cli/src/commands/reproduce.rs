@@ -1,16 +1,17 @@
 //! `wordline reproduce`: what papers claim beside what is measured.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use clap::Args;
 use lab::files::{FolderLock, note, replace_all, write_set};
 use lab::job::files;
-use lab::reproduce::{BEGINS, Open, Options, Outcome, Paper, PaperError, Step, Studies, papers};
+use lab::reproduce::{BEGINS, Open, Options, Outcome, Paper, PaperError, Step, Studies};
 use lab::workers::{End, Order, Tasks, carry_out};
 use lab::{Plot, ReportError};
 
+use super::papers::Papers;
 use super::worker;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -65,17 +66,8 @@ pub struct Reproduce {
     #[arg(long, value_name = "DIR", default_value = "out/reproduce")]
     out: PathBuf,
 
-    /// Folder of the papers
-    #[arg(long, value_name = "DIR", default_value = "papers")]
-    papers: PathBuf,
-
-    /// Folder with more traces than data/; may be repeated
-    #[arg(long, value_name = "DIR")]
-    traces: Vec<PathBuf>,
-
-    /// Runs at a time [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    papers: Papers,
 
     /// Reuse runs that the same commit has finished in the same folder, and drives it has aged
     #[arg(long)]
@@ -122,9 +114,9 @@ impl From<PaperError> for Failure {
 
 /// Runs papers.
 pub fn run(args: &Reproduce, out: &mut dyn Write) -> Result<(), Failure> {
-    let names = args.names()?;
+    let names = args.papers.named(&args.names)?;
     let papers: Vec<Paper> =
-        names.iter().map(|name| Paper::load(&args.papers.join(name))).collect::<Result<_, _>>()?;
+        names.iter().map(|name| Paper::load(&args.papers.folder.join(name))).collect::<Result<_, _>>()?;
     if args.list {
         return list(&papers, out);
     }
@@ -134,9 +126,9 @@ pub fn run(args: &Reproduce, out: &mut dyn Write) -> Result<(), Failure> {
     if args.check {
         papers.iter().try_for_each(Paper::check_sentences)?;
     }
-    let options = args.options();
+    let options = args.papers.options((args.quick, args.resume), args.seed, &args.out);
     // Workers are told in text where files lie.
-    for path in [&args.papers, &args.out].into_iter().chain(&options.traces) {
+    for path in [&args.papers.folder, &args.out].into_iter().chain(&options.traces) {
         files::text(path, "use it")?;
     }
     let mut complaints = Vec::new();
@@ -230,37 +222,6 @@ impl Reproduce {
         Ok(out.flush()?)
     }
 
-    /// The papers asked for.
-    fn names(&self) -> Result<Vec<String>, Failure> {
-        let all = papers(&self.papers).map_err(|error| {
-            Failure::usage(format!("{error}\n    run this in a checkout, or name the folder: --papers DIR"))
-        })?;
-        if all.is_empty() {
-            let folder = self.papers.display();
-            return Err(Failure::usage(format!("{folder}: no papers (folders with an experiment.toml)")));
-        }
-        let known: Vec<&str> = all.iter().map(String::as_str).collect();
-        match self.names.iter().find(|name| !known.contains(&name.as_str())) {
-            Some(wrong) => Err(Failure::no_such("paper", wrong, &known)),
-            None if self.names.is_empty() => Ok(all),
-            None => Ok(self.names.clone()),
-        }
-    }
-
-    fn options(&self) -> Options {
-        let beside = self.papers.parent().unwrap_or(Path::new("")).join("data");
-        let mut traces = vec![beside];
-        traces.extend(self.traces.iter().cloned());
-        Options {
-            quick: self.quick,
-            seed: self.seed,
-            jobs: self.jobs.unwrap_or(0) as usize,
-            resume: self.resume,
-            out: self.out.clone(),
-            traces,
-        }
-    }
-
     /// Runs one paper in processes of their own, showing how far it is.
     fn paper(&self, paper: &Paper, options: &Options) -> Result<Outcome, Failure> {
         let interrupt = Interrupt::listen();
@@ -300,7 +261,7 @@ impl Reproduce {
         progress.begin(&format!("{} {}", paper.name, step.name()), (before + pieces.len()) as u64);
         progress.at(before as u64);
         let (mut done, mut failure, mut failed) = (before as u64, None, Vec::new());
-        let jobs = worker::jobs(self.jobs.map(|jobs| jobs as usize));
+        let jobs = worker::jobs(self.papers.jobs());
         carry_out(&tasks, (jobs, &worker::process), &interrupt.stop, |at, end, _| {
             done += 1;
             progress.at(done);
@@ -330,7 +291,7 @@ impl Reproduce {
             places.reads("the folder of traces", folder);
         }
         for paper in papers {
-            places.reads("the paper", &self.papers.join(&paper.name));
+            places.reads("the paper", &self.papers.folder.join(&paper.name));
             for name in FILES {
                 places.writes("a place for results,", &paper.out(options).join(name));
             }

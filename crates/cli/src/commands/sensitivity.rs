@@ -5,11 +5,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::files::{note, write_set};
+use lab::files::{FolderLock, note, write_set};
 use lab::places::{Force, Places, Set, claim_folder};
+use lab::reproduce::Paper;
 use lab::reproduce::sensitivity::{BEGINS, FILE, Report, SEEDS, Sensitivity, SoFar, in_full};
-use lab::reproduce::{Options, Paper, papers};
 
+use super::papers::Papers;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::text::time;
@@ -54,17 +55,8 @@ pub struct Tried {
     #[arg(long, value_name = "DIR", default_value = "out/sensitivity")]
     out: PathBuf,
 
-    /// Folder of the papers
-    #[arg(long, value_name = "DIR", default_value = "papers")]
-    papers: PathBuf,
-
-    /// Folder with more traces than data/; may be repeated
-    #[arg(long, value_name = "DIR")]
-    traces: Vec<PathBuf>,
-
-    /// Runs at a time [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    papers: Papers,
 
     /// Replace what the same command has left there
     #[arg(long)]
@@ -77,29 +69,16 @@ pub struct Tried {
 
 /// Tries the keys of a paper.
 pub fn run(args: &Tried, out: &mut dyn Write) -> Result<(), Failure> {
-    let paper = args.paper()?;
-    let results = args.papers.join(&paper.name).join("results.toml");
+    args.papers.named(std::slice::from_ref(&args.name))?;
+    let paper = Paper::load(&args.papers.folder.join(&args.name))?;
+    let results = paper.folder.join("results.toml");
     if args.full && !results.is_file() {
         return Err(Failure::usage(format!("--full compares with {}: it is not there", results.display())));
     }
     let folder = args.out.join(&paper.name);
-    let mut places = Places::default();
-    places.prints(std::io::stdout());
-    places.reads("the papers' results", &results);
-    places.writes("a file of --out,", &folder.join(FILE));
-    places.check()?;
-    let names = [FILE, RUNS].map(str::to_owned);
-    let kept = std::fs::read(folder.join(FILE)).unwrap_or_default();
-    let set = Set {
-        kind: KIND,
-        what: format!("files of `wordline {KIND}`"),
-        names: &names,
-        is_known: kept.starts_with(BEGINS.as_bytes()),
-    };
-    let _lock =
-        claim_folder(&folder, &format!("--out {}", args.out.display()), &set, Force::flag(args.force))?;
-    note(&folder, KIND, [FILE, RUNS])?;
-    let mut all = Sensitivity::plan(&paper, &args.options(&folder.join(RUNS)))?;
+    let _lock = args.claim(&folder, &results)?;
+    let mut all =
+        Sensitivity::plan(&paper, &args.papers.options((true, true), args.seed, &folder.join(RUNS)))?;
     args.choose(&mut all)?;
     let progress = Progress::new(false);
     progress.print(&format!(
@@ -148,22 +127,25 @@ pub fn run(args: &Tried, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 impl Tried {
-    fn paper(&self) -> Result<Paper, Failure> {
-        let all = papers(&self.papers).map_err(|error| {
-            Failure::usage(format!("{error}\n    run this in a checkout, or name the folder: --papers DIR"))
-        })?;
-        let known: Vec<&str> = all.iter().map(String::as_str).collect();
-        if !known.contains(&self.name.as_str()) {
-            return Err(Failure::no_such("paper", &self.name, &known));
-        }
-        Ok(Paper::load(&self.papers.join(&self.name))?)
-    }
-
-    fn options(&self, out: &Path) -> Options {
-        let mut traces = vec![self.papers.parent().unwrap_or(Path::new("")).join("data")];
-        traces.extend(self.traces.iter().cloned());
-        let jobs = self.jobs.unwrap_or(0) as usize;
-        Options { quick: true, seed: self.seed, jobs, resume: true, out: out.to_owned(), traces }
+    /// Takes the paper's folder of --out, in which nothing but this command's files may lie.
+    fn claim(&self, folder: &Path, results: &Path) -> Result<FolderLock, Failure> {
+        let mut places = Places::default();
+        places.prints(std::io::stdout());
+        places.reads("the papers' results", results);
+        places.writes("a file of --out,", &folder.join(FILE));
+        places.check()?;
+        let names = [FILE, RUNS].map(str::to_owned);
+        let kept = std::fs::read(folder.join(FILE)).unwrap_or_default();
+        let set = Set {
+            kind: KIND,
+            what: format!("files of `wordline {KIND}`"),
+            names: &names,
+            is_known: kept.starts_with(BEGINS.as_bytes()),
+        };
+        let lock =
+            claim_folder(folder, &format!("--out {}", self.out.display()), &set, Force::flag(self.force))?;
+        note(folder, KIND, [FILE, RUNS])?;
+        Ok(lock)
     }
 
     /// Keeps the keys that begin as one was told.

@@ -38,7 +38,7 @@ impl At<'_> {
 
     /// How far a group has come that is suspended, and what of that the stop has lost.
     pub(super) fn note_progress(&mut self, leader: OpId, stop: Stop) {
-        let steps = self.steps_of(leader, self.die.stops.work);
+        let steps = self.steps_of(self.pool.get(leader), self.die.stops.work.total_ns);
         let elapsed_ns = self.die.stops.work.elapsed(stop.at);
         let kept_ns = match self.preemption.loses() {
             Loses::Step if stop.at_once => steps.boundary_before(elapsed_ns),
@@ -48,9 +48,9 @@ impl At<'_> {
         self.die.stops.work.suspend(elapsed_ns, kept_ns);
     }
 
-    /// The steps of a group, which takes as long as the slowest of it.
-    fn steps_of(&self, leader: OpId, work: Progress) -> Steps {
-        Steps { total_ns: work.total_ns, ..self.rules.timing.steps(self.pool.get(leader)) }
+    /// The steps of a group, by its leader: it takes as long as the slowest of it.
+    fn steps_of(&self, leader: &Op, total_ns: u64) -> Steps {
+        Steps { total_ns, ..self.rules.timing.steps(leader) }
     }
 
     /// Counts a suspend for what it was of; returns its row among all.
@@ -74,8 +74,7 @@ impl At<'_> {
     pub(super) fn note_start(&mut self, leader: OpId, start: SimTime, total_ns: u64) {
         let waits = self.die.first_read().is_some();
         let op = self.pool.get(leader);
-        // A group takes as long as the slowest of it.
-        let (kind, steps) = (op.kind, Steps { total_ns, ..self.rules.timing.steps(op) });
+        let (kind, steps) = (op.kind, self.steps_of(op, total_ns));
         let progress = Progress::begun(start, total_ns);
         let min_run_ns = self.preemption.min_run_ns();
         let stops = &mut self.die.stops;
@@ -165,7 +164,7 @@ impl At<'_> {
     fn stop(&mut self, op: &Op, by: Priority, at_once: bool) {
         let stops = &self.die.stops;
         let progress = if op.kind.reads() { stops.sensing } else { stops.work };
-        let steps = Steps { total_ns: progress.total_ns, ..self.rules.timing.steps(op) };
+        let steps = self.steps_of(op, progress.total_ns);
         let earliest = progress.elapsed(self.now).max(progress.floor_ns);
         let elapsed = if at_once {
             earliest.max(steps.lead_ns)

@@ -28,30 +28,29 @@ pub struct Steps {
 impl Steps {
     /// Nanoseconds after the start at which the step in progress at `elapsed_ns` ends.
     pub fn boundary_after(&self, elapsed_ns: u64) -> u64 {
-        let count = u128::from(self.count.max(1));
-        let total = u128::from(self.total_ns - self.lead_ns);
-        if elapsed_ns >= self.total_ns {
-            return self.total_ns;
+        match elapsed_ns < self.total_ns {
+            true => self.boundary(self.step_at(elapsed_ns) + 1),
+            false => self.total_ns,
         }
-        // Step k ends at floor(total * k / count); find the first end past `elapsed_ns`.
-        let elapsed = elapsed_ns.saturating_sub(self.lead_ns);
-        let k = (u128::from(elapsed) * count / total.max(1)) + 1;
-        let end = |k: u128| (total * k / count) as u64;
-        self.lead_ns + if end(k) > elapsed { end(k) } else { end(k + 1) }
     }
 
     /// Nanoseconds after the start at which the step in progress at `elapsed_ns` began.
     pub fn boundary_before(&self, elapsed_ns: u64) -> u64 {
-        if elapsed_ns <= self.lead_ns {
-            return elapsed_ns;
-        }
-        let count = u128::from(self.count.max(1));
+        self.boundary(self.step_at(elapsed_ns)).min(elapsed_ns)
+    }
+
+    /// The steps that have ended at `elapsed_ns`.
+    fn step_at(&self, elapsed_ns: u64) -> u128 {
+        let (count, total) = (u128::from(self.count.max(1)), u128::from(self.total_ns - self.lead_ns));
+        let ended = u128::from(elapsed_ns.saturating_sub(self.lead_ns)) * count / total.max(1);
+        // Ends are rounded down: that of the next step may be past already.
+        ended + u128::from(self.boundary(ended + 1) <= elapsed_ns)
+    }
+
+    /// When so many steps have ended.
+    fn boundary(&self, steps: u128) -> u64 {
         let total = u128::from(self.total_ns - self.lead_ns);
-        let elapsed = elapsed_ns - self.lead_ns;
-        let k = u128::from(elapsed) * count / total.max(1);
-        let end = |k: u128| (total * k / count) as u64;
-        // An end is rounded down: that of the step in progress may be past already.
-        self.lead_ns + if end(k + 1) <= elapsed { end(k + 1) } else { end(k) }
+        self.lead_ns + (total * steps / u128::from(self.count.max(1))) as u64
     }
 
     /// The longest that they run from the end of a step on until one ends, but no shorter than that.

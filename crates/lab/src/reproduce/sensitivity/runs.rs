@@ -293,7 +293,8 @@ fn run(paper: &Paper, options: &Options) -> Result<outcome::Outcome, PaperError>
 fn taken_over(from: &Path, to: &Path) -> Result<(), PaperError> {
     let entries = match std::fs::read_dir(from) {
         Ok(entries) => entries,
-        Err(_) => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(PaperError::file(from, "read", error)),
     };
     std::fs::create_dir_all(to).map_err(|error| PaperError::file(to, "write", error))?;
     for entry in entries {

@@ -17,9 +17,8 @@ pub const FILE: &str = "sensitivity.toml";
 /// Keys that a README names of those that decide a claim.
 const NAMED: usize = 6;
 
-/// What claims are called that no run here judges, and how many of them are named.
-const NOT_JUDGED: &str = "Not judged here";
-const NOT_JUDGED_NAMED: usize = 8;
+/// Claims that a README names of those that no run here judges; more are counted.
+const NOT_JUDGED: usize = 8;
 
 /// What came of a paper.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -287,13 +286,13 @@ impl Report {
             self.claims.iter().filter(is_it).map(name).collect()
         };
         let lists = [
-            ("Met whatever we assume", of(Hang::Nothing, "met")),
-            ("Missed whatever we assume", of(Hang::Nothing, "missed")),
-            ("Open, since they turn with the seed", of(Hang::Seed, "")),
-            (NOT_JUDGED, of(Hang::NotJudged, "")),
+            ("Met whatever we assume", of(Hang::Nothing, "met"), usize::MAX),
+            ("Missed whatever we assume", of(Hang::Nothing, "missed"), usize::MAX),
+            ("Open, since they turn with the seed", of(Hang::Seed, ""), usize::MAX),
+            ("Not judged here", of(Hang::NotJudged, ""), NOT_JUDGED),
         ];
-        for (what, claims) in lists.into_iter().filter(|(_, claims)| !claims.is_empty()) {
-            let told = match what == NOT_JUDGED && claims.len() > NOT_JUDGED_NAMED {
+        for (what, claims, named) in lists.into_iter().filter(|(_, claims, _)| !claims.is_empty()) {
+            let told = match claims.len() > named {
                 true => format!("{} claims", claims.len()),
                 false => claims.join(", "),
             };

@@ -169,12 +169,9 @@ fn readmes_end_with_what_verdicts_hang_on() {
         }
         let name = format!("papers/{}/{FILE}", paper.name);
         let report = Report::read(&path).unwrap_or_else(|error| panic!("{error}"));
-        let ids = |claims: Vec<&str>| claims.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
-        assert_eq!(
-            ids(report.claims.iter().map(|claim| claim.id.as_str()).collect()),
-            ids(paper.claims.iter().map(|claim| claim.id.as_str()).collect()),
-            "{name}: the claims"
-        );
+        let stored = report.claims.iter().map(|claim| &claim.id);
+        let now = paper.claims.iter().map(|claim| &claim.id);
+        assert_eq!(stored.collect::<Vec<_>>(), now.collect::<Vec<_>>(), "{name}: the claims");
         let mut now = Sensitivity::plan(&paper, &options(&top(), report.quick)).unwrap().tagged;
         now.retain(|it| {
             report.only.is_empty() || report.only.iter().any(|only| it.key.starts_with(only.as_str()))

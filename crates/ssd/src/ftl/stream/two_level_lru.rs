@@ -174,9 +174,8 @@ impl Member for Policy {
         let count = self.index.restored(&fresh.index, fresh.units as usize, fresh.rows.len())?;
         (self.params, self.units) = (fresh.params, fresh.units);
         self.hot.check("hot units", &self.rows, |row| row.level == Level::Hot)?;
-        let (least, most) = (1, self.params.hot_at);
         let is_candidate =
-            |row: &Row| row.level == Level::Candidate && (least..most).contains(&row.writes.into());
+            |row: &Row| row.level == Level::Candidate && (1..self.params.hot_at).contains(&row.writes.into());
         self.candidates.check("candidates", &self.rows, is_candidate)?;
         let fits = self.hot.len() <= self.params.hot && self.candidates.len() <= self.params.candidates;
         let used = (self.hot.len() + self.candidates.len()) as usize;
