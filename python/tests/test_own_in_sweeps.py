@@ -68,6 +68,15 @@ def outcome(sweep: wordline.Sweep) -> dict[tuple, str]:
     return hashes
 
 
+def test_an_id_is_no_number(tmp_path: Path) -> None:
+    """Whatever its digits look like: it names the run's file."""
+    ids = ["12e4567890123456", "0123456789012345", "00000000000000e1"]
+    lines = ["run,status,depth,iops", *(f"{name},ok,4,1.5" for name in ids)]
+    (tmp_path / "runs.csv").write_text("\n".join(lines))
+    sweep = wordline.Sweep(tmp_path)
+    assert (sweep["run"], sweep["depth"], sweep["iops"]) == (ids, [4] * 3, [1.5] * 3)
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Greedy in C."""

@@ -37,7 +37,7 @@ class Sweep:
         #: Names of the columns: id, status, what was varied, what is wrong, and all numbers of `result.json`.
         self.columns: list[str] = rows[0]
         #: The rows, as dicts of texts and numbers; missing values are None.
-        self.rows: list[dict[str, Any]] = [dict(zip(rows[0], map(_value, row), strict=True)) for row in rows[1:]]
+        self.rows: list[dict[str, Any]] = [_row(rows[0], row) for row in rows[1:]]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -83,6 +83,12 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"<wordline.Sweep of {len(self)} runs in {str(self.folder)!r}>"
+
+
+def _row(columns: list[str], texts: list[str]) -> dict[str, Any]:
+    # An id is 16 hexadecimal digits, and none of the numbers that some of them look like.
+    told = zip(columns, texts, strict=True)
+    return {column: text if column == "run" else _value(text) for column, text in told}
 
 
 def _value(text: str) -> Any:
