@@ -2,7 +2,7 @@
 
 use super::list::OpList;
 use super::planes::Planes;
-use crate::flash::op::{LINES, OTHERS, Op, OpPool, Turn};
+use crate::flash::op::{Cause, LINES, OTHERS, Op, OpPool, Turn};
 use crate::flash::rows::Outcomes;
 use crate::sections::{PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 use crate::signals::{PRIORITIES, Priority};
@@ -251,6 +251,17 @@ impl Precedence {
             self.moves
         }
     }
+
+    /// The line that a read stands in once what a pressed die owes has passed it.
+    pub fn line_of_passed(&self, op: &Op) -> u8 {
+        self.host[op.priority as usize]
+    }
+
+    /// Whether an operation may stand in a line.
+    pub fn may_stand_in(&self, op: &Op, line: u8) -> bool {
+        let was_passed = op.cause == Cause::ReadAhead && self.line_of_passed(op) == line;
+        self.line_of(op) == line || was_passed
+    }
 }
 
 impl Die {
@@ -377,6 +388,21 @@ impl Die {
         })
     }
 
+    /// What is read ahead at the head of the line of everything else makes way: it goes on as a read of the host's, for
+    /// which what it may be of waits where it must.
+    #[cold]
+    fn pass_reads_ahead(&mut self, pool: &mut OpPool, by: &Precedence) {
+        loop {
+            let head = self.lines[OTHERS].head;
+            if !head.is_some() || pool.get(head).cause != Cause::ReadAhead {
+                return;
+            }
+            let id = self.pop(pool, OTHERS);
+            pool.get_mut(id).line = by.line_of_passed(pool.get(id));
+            self.queue(pool, id, false);
+        }
+    }
+
     /// Takes a read in line of the page that an operation ends, or of its block, if there is one that is older.
     #[cold]
     fn take_older_read_of(&mut self, pool: &mut OpPool, by: OpId) -> OpId {
@@ -489,6 +515,9 @@ impl Die {
 
     /// Takes the operation to do next, where something waits.
     fn choose(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
+        if self.pressed {
+            self.pass_reads_ahead(pool, by);
+        }
         let (read, other) = (self.first_read(), self.first_other(pool));
         if !read.is_some() {
             return if other.is_some() { self.pop_other(pool) } else { OpId::NONE };
@@ -563,6 +592,7 @@ impl Die {
         let may_pass = self.first_read().is_some()
             && op.line() == OTHERS
             && !op.due
+            && !self.pressed
             && self.due == 0
             && self.had_bypassed < by.bypass_limit;
         if self.interface != Interface::WaitIn || self.array.is_some() || !may_pass {

@@ -498,12 +498,7 @@ impl Ftl {
     #[cold]
     pub fn erase_dead(&mut self, flash: &mut Flash) -> bool {
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
-            let Media { tables, work, .. } = &mut self.moves.media;
-            if work.lane_mut(lane).has_job() {
-                continue;
-            }
-            if let Some(block) = cleaning::dead_block(tables, lane) {
-                self.moves.start_with(lane, block);
+            if !self.moves.media.work.lanes[lane.index()].has_job() && self.moves.start_dead(lane) {
                 self.moves.pump_lane(flash, lane);
             }
         }

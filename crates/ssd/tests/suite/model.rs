@@ -105,8 +105,11 @@ const PLACED_FINDS: [u64; 1] = [70_002_140];
 const SEPARATED_FINDS: [u64; 1] = [70_000_512];
 /// A drive that was saved while a die sent the second of two pages, and something was suspended there.
 const CACHED_FINDS: [u64; 1] = [20_004_033];
-/// A drive whose last block on its way to being free lacked a page for the rest of it, beside blocks without live data.
-const WORDLINE_FINDS: [u64; 1] = [194];
+/// Drives whose last block on its way to being free lacked a page for the rest of it, beside blocks without live data;
+/// one had them in its cache.
+const WORDLINE_FINDS: [u64; 2] = [194, 88_000_012];
+/// A drive within its bound of exposure that had read ahead what stood before its locks.
+const BOUNDED_FINDS: [u64; 1] = [88_000_122];
 const REPLICAS_FINDS: [u64; 1] = [20_000_575];
 const LOCKED_REPLICA_FINDS: [u64; 4] = [20_000_216, 20_000_475, 20_001_037, 20_001_965];
 /// So many failures are reported.
@@ -321,7 +324,7 @@ fn a_thief_finds_nothing_that_was_said_to_be_gone() {
 #[test]
 fn a_page_is_exposed_no_longer_than_the_bound() {
     let draw = |seed| Run::watched(seed, "model/bounded", random_bounded);
-    let tally = check_lives(BOUNDED_COMMANDS, &[], draw, |run| run_within(run, COMMANDS_PER_RUN));
+    let tally = check_lives(BOUNDED_COMMANDS, &BOUNDED_FINDS, draw, |run| run_within(run, COMMANDS_PER_RUN));
     println!(
         "{} locks of pages and {} of blocks, {} units moved for them; the longest took {} % of the bound",
         tally.page_locks, tally.block_locks, tally.lock_copies, tally.exposed_percent

@@ -106,3 +106,36 @@ fn cells_show_the_farthest_that_an_operation_has_come() {
     assert_eq!((work.elapsed(SimTime(2_010)), work.floor_ns), (260, 320));
     assert_eq!((work.shown(), work.at(1_000)), ((300, SimTime(2_050)), SimTime(2_750)));
 }
+
+/// What a pressed die owes passes reads of the host's and what is read ahead, but for reads of the page that is to be
+/// locked; and then an erase waits for what was read ahead of its block.
+#[test]
+fn a_pressed_die_reads_nothing_ahead() {
+    let by = Precedence::new(&Scheduling { read_bypass_limit: 2, ..Scheduling::default() }, false);
+    let (mut pool, mut die) = (OpPool::new(32, 16, 1), Die::new(0, 0));
+    let queued = [
+        (OpKind::Read, Cause::ReadAhead, (0, 0)),
+        (OpKind::Read, Cause::ReadAhead, (0, 1)),
+        (OpKind::Read, Cause::Host, (0, 2)),
+        (OpKind::PageLock, Cause::Sanitize, (0, 1)),
+        (OpKind::Read, Cause::ReadAhead, (0, 3)),
+        (OpKind::Program, Cause::Cleaning, (2, 0)),
+        (OpKind::Erase, Cause::Cleaning, (0, 0)),
+    ];
+    for (tag, (kind, cause, (block, page))) in (0..).zip(queued) {
+        let at = PageAddress { die: 0, plane: 0, block, page };
+        let id = pool.add(Op { tag, ..Op::new(kind, cause, Ppn(0), at, 0) }, &[]);
+        let op = pool.get_mut(id);
+        (op.sequence, op.line) = (u64::from(tag), by.line_of(op));
+        die.queue(&mut pool, id, false);
+    }
+    die.pressed = true;
+    let mut take = |die: &mut Die| {
+        let id = die.take_next(&mut pool, &by);
+        id.is_some().then(|| pool.get(id).tag)
+    };
+    assert_eq!([0; 3].map(|_| take(&mut die)), [Some(1), Some(3), Some(5)]);
+    die.pressed = false;
+    let rest: Vec<_> = std::iter::from_fn(|| take(&mut die)).collect();
+    assert_eq!((rest.last(), rest.len()), (Some(&6), 4), "{rest:?}");
+}

@@ -8,6 +8,7 @@
 use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
+use crate::ftl::cleaning;
 use crate::ftl::reclaim::margins;
 use crate::ftl::stream::Victim;
 use crate::ftl::tables::Tables;
@@ -16,6 +17,7 @@ use crate::ftl::techniques::{Offer, Seen, is_replica};
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{RECLAIM, ROUTINE};
 use crate::ftl::work::walk::{PageUnits, Step, Walk};
+use crate::ftl::write::ring::Ring;
 use crate::ftl::{Media, Moves};
 use crate::nand::Outcome;
 use crate::units::{BlockId, LaneId, OpId, Ppn, Pun};
@@ -103,14 +105,24 @@ impl Moves {
     }
 
     fn destage_next(&mut self, lane: LaneId) -> bool {
-        let Media { tables, work, space, .. } = &mut self.media;
+        let Media { tables, space, .. } = &self.media;
         let next = space.ring.next_to_leave(lane, &tables.layout, &tables.blocks);
-        let Some(block) =
-            next.filter(|&block| space.allocator.fits(tables, work, lane, block, Cause::Destage))
-        else {
-            return false;
-        };
-        work.lanes[lane.index()].coming_free() < work.coming_at_most && self.media.destage(lane, block)
+        next.is_some_and(|block| self.destage_if_it_fits(lane, block))
+    }
+
+    /// Begins to destage what needs the least room, whatever was to leave first.
+    #[cold]
+    fn destage_least(&mut self, lane: LaneId) -> bool {
+        let Media { tables, .. } = &self.media;
+        let least = Ring::least_to_leave(lane, &tables.layout, &tables.blocks);
+        least.is_some_and(|block| self.destage_if_it_fits(lane, block))
+    }
+
+    fn destage_if_it_fits(&mut self, lane: LaneId, block: BlockId) -> bool {
+        let Media { tables, work, space, .. } = &self.media;
+        space.allocator.fits(tables, work, lane, block, Cause::Destage)
+            && work.lanes[lane.index()].coming_free() < work.coming_at_most
+            && self.media.destage(lane, block)
     }
 
     /// Begins to clean a block, if the lane is to be cleaned or somebody lacks room there.
@@ -193,7 +205,24 @@ impl Moves {
             return false;
         }
         space.ring.lane_mut(lane).gives_room = true;
-        work.lanes[lane.index()].destaging == 0 && self.destage_next(lane)
+        work.lanes[lane.index()].destaging == 0 && (self.destage_next(lane) || self.destage_least(lane))
+    }
+
+    /// Begins to erase a block of a lane without live data, which needs no page that others wait for, if there is one:
+    /// of the cache, too, which then gives it up.
+    #[cold]
+    pub(in crate::ftl) fn start_dead(&mut self, lane: LaneId) -> bool {
+        if let Some(block) = cleaning::dead_block(&self.media.tables, lane) {
+            return self.start_with(lane, block);
+        }
+        let Media { tables, space, .. } = &mut self.media;
+        let Some(block) = Ring::least_to_leave(lane, &tables.layout, &tables.blocks)
+            .filter(|&block| tables.blocks.live(block) == 0)
+        else {
+            return false;
+        };
+        space.ring.lane_mut(lane).gives_room = true;
+        self.media.destage(lane, block)
     }
 
     /// Begins to clean a block for the cache, if that has fewer than it should: one that frees more than it then holds.

@@ -250,9 +250,22 @@ impl Ring {
 
     /// The block of a lane's ring that is destaged next, if any can be.
     pub fn next_to_leave(&self, lane: LaneId, layout: &Layout, blocks: &Blocks) -> Option<BlockId> {
+        Self::can_leave(lane, layout, blocks).min_by_key(|block| self.stamps[block.index()])
+    }
+
+    /// The block of a lane's ring that needs the least room elsewhere, if any can be destaged.
+    pub fn least_to_leave(lane: LaneId, layout: &Layout, blocks: &Blocks) -> Option<BlockId> {
+        Self::can_leave(lane, layout, blocks).min_by_key(|&block| blocks.live(block))
+    }
+
+    fn can_leave<'a>(
+        lane: LaneId,
+        layout: &Layout,
+        blocks: &'a Blocks,
+    ) -> impl Iterator<Item = BlockId> + use<'a> {
         let first = layout.first_block(lane).0;
         let own = (first..first + layout.blocks_per_lane).map(BlockId);
-        own.filter(|&block| blocks.can_destage(block)).min_by_key(|block| self.stamps[block.index()])
+        own.filter(|&block| blocks.can_destage(block))
     }
 
     /// Stops filling a block, if it is open: a program to it failed.
