@@ -13,7 +13,7 @@ use std::io::{self, Write};
 pub const MAGIC: [u8; 8] = *b"WLSNAP\r\n";
 
 /// Version of the format; a snapshot of another version is refused.
-pub const VERSION: u64 = 48;
+pub const VERSION: u64 = 49;
 
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 40;

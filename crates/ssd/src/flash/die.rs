@@ -3,7 +3,6 @@
 use super::list::OpList;
 use super::planes::Planes;
 use crate::flash::op::{Cause, LINES, OTHERS, Op, OpPool, Turn};
-use crate::flash::rows::Outcomes;
 use crate::sections::{PriorityOrder, ReclaimOrder, Scheduling, SchedulingOrder};
 use crate::signals::{PRIORITIES, Priority};
 use crate::units::{OpId, SimTime};
@@ -388,44 +387,6 @@ impl Die {
         })
     }
 
-    /// What is read ahead at the head of the line of everything else makes way: it goes on as a read of the host's, for
-    /// which what it may be of waits where it must.
-    #[cold]
-    fn pass_reads_ahead(&mut self, pool: &mut OpPool, by: &Precedence) {
-        loop {
-            let head = self.lines[OTHERS].head;
-            if !head.is_some() || pool.get(head).cause != Cause::ReadAhead {
-                return;
-            }
-            let id = self.pop(pool, OTHERS);
-            pool.get_mut(id).line = by.line_of_passed(pool.get(id));
-            self.queue(pool, id, false);
-        }
-    }
-
-    /// Takes a read in line of the page that an operation ends, or of its block, if there is one that is older.
-    #[cold]
-    fn take_older_read_of(&mut self, pool: &mut OpPool, by: OpId) -> OpId {
-        let by = *pool.get(by);
-        if !by.kind.ends_data() {
-            return OpId::NONE;
-        }
-        let is_of_page = by.kind.row().effect == Outcomes::HidesPage;
-        for line in 0..OTHERS {
-            let (mut before, mut id) = (OpId::NONE, self.lines[line].head);
-            while id.is_some() {
-                let op = pool.get(id);
-                let is_there = op.at.block == by.at.block && (!is_of_page || op.at.page == by.at.page);
-                if is_there && op.sequence < by.sequence {
-                    self.take_out(pool, line, before, id);
-                    return id;
-                }
-                (before, id) = (id, op.next);
-            }
-        }
-        OpId::NONE
-    }
-
     /// Puts an operation in line; one that comes back goes before all others of its line.
     #[inline]
     pub fn queue(&mut self, pool: &mut OpPool, id: OpId, again: bool) {
@@ -620,6 +581,8 @@ impl Die {
         count
     }
 }
+
+mod pressed;
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,9 @@
 
 use crate::flash::Flash;
 use crate::ftl::stream::StreamId;
+use crate::ftl::tables::Tables;
+use crate::ftl::work::Work;
+use crate::ftl::work::bound::{Bound, Kill};
 use crate::ftl::write::owing::Kills;
 use crate::ftl::write::waits::Lack;
 use crate::ftl::{Ftl, Media};
@@ -16,16 +19,17 @@ impl Ftl {
         let (per_page, lanes) = (tables.layout.units_per_page, tables.layout.lanes);
         let mut kills = Kills::NONE;
         let mut next = (0..per_page as usize).map(|nth| self.gather.nth(stream, nth));
-        let are_known = next.all(|lpn| lpn.map(|lpn| kills.add_copy(tables, lpn)).is_some());
+        let are_known =
+            next.all(|lpn| lpn.map(|lpn| kills.add_copy(tables, (&locks.bound, flash), lpn)).is_some());
         let mut may_owe =
-            |kills: &[(LaneId, u32)]| space.may_owe(&locks.bound, (tables, work), flash.passing(), kills);
+            |kills: &[Kill]| space.may_owe(&locks.bound, (tables, work), flash.passing(), kills);
         if are_known {
             return may_owe(kills.all());
         }
-        let count = per_page.min(self.gather.waiting());
+        let copies = per_page.min(self.gather.waiting());
         let mut may = true;
         // All of them are asked: each that lacks room is cleaned.
-        (0..lanes).map(LaneId).for_each(|lane| may &= may_owe(&[(lane, count)]));
+        (0..lanes).map(LaneId).for_each(|lane| may &= may_owe(&[Kill { lane, copies, reads: 0 }]));
         may
     }
 
@@ -47,14 +51,17 @@ impl Ftl {
     pub fn may_trim(&mut self, flash: &Flash, lpn: Lpn, program: OpId) -> bool {
         let Media { space, locks, tables, work, waits, .. } = &mut self.moves.media;
         let mut kills = Kills::NONE;
-        kills.add_copy(tables, lpn);
+        kills.add_copy(tables, (&locks.bound, flash), lpn);
         if program.is_some() {
             let page = flash.pool.get(program).ppn;
-            kills.add(tables.layout.lane_of(tables.layout.block_of_page(page).0));
+            kills.add(tables.layout.lane_of(tables.layout.block_of_page(page).0), 0);
         }
         let may = space.may_owe(&locks.bound, (tables, work), flash.passing(), kills.all());
         match may {
-            true => locks.bound.let_go(work, flash.now),
+            true => {
+                locks.bound.add_reads(kills.all());
+                locks.bound.let_go(work, flash.now);
+            }
             false => {
                 locks.bound.hold(flash.now);
                 waits.lack(Lack::Page);
@@ -68,6 +75,7 @@ impl Ftl {
     pub(crate) fn tend_bound(&mut self, flash: &mut Flash) -> bool {
         let Media { locks, tables, work, .. } = &mut self.moves.media;
         for group in 0..locks.bound.groups() {
+            look_at_reads(&mut locks.bound, (tables, work), flash, group);
             let Some(is_pressed) = locks.bound.press(work, group, flash.now) else { continue };
             for lane in locks.bound.lanes_of(group).map(LaneId) {
                 for member in 0..tables.layout.span {
@@ -82,4 +90,15 @@ impl Ftl {
         }
         work.has_new_candidates() || self.moves.media.is_carrying(flash)
     }
+}
+
+/// Reads for the host are counted that wait at the dies of a group for pages that owe locks.
+fn look_at_reads(bound: &mut Bound, (tables, work): (&Tables, &Work), flash: &Flash, group: usize) {
+    let first = tables.layout.first_block(LaneId(bound.lanes_of(group).start));
+    let dies = || (0..tables.layout.span).map(|member| tables.layout.member(first, member).die);
+    let waiting = dies().map(|die| flash.waiting(die)).max().unwrap_or_default();
+    let of_owed = |bound: &Bound| {
+        dies().map(|die| flash.reads_waiting(die, |page| bound.is_owed(page))).max().unwrap_or_default()
+    };
+    bound.note_reads(work, (group, waiting), of_owed, flash.now);
 }

@@ -372,9 +372,7 @@ impl Ftl {
         let Media { space, tables, work, locks, .. } = media;
         let (units_per_page, lpn) = (tables.layout.units_per_page, Lpn(page_units[0]));
         let found = match (locks.bound.is_on(), moved) {
-            (true, _) => {
-                space.page_of_kills((tables, work), &locks.bound, flash.passing(), stream, page_units)
-            }
+            (true, _) => space.page_of_kills((tables, work), (&locks.bound, flash), stream, page_units),
             (false, true) => space.full_page(tables, work, lpn, stream, false),
             (false, false) => space.host_page(tables, work, lpn, stream, false),
         };

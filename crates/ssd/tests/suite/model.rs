@@ -108,8 +108,9 @@ const CACHED_FINDS: [u64; 1] = [20_004_033];
 /// Drives whose last block on its way to being free lacked a page for the rest of it, beside blocks without live data;
 /// one had them in its cache.
 const WORDLINE_FINDS: [u64; 2] = [194, 88_000_012];
-/// A drive within its bound of exposure that had read ahead what stood before its locks.
-const BOUNDED_FINDS: [u64; 1] = [88_000_122];
+/// Drives within a bound of exposure: one trimmed pages for which many reads waited, one had read ahead what stood
+/// before its locks.
+const BOUNDED_FINDS: [u64; 2] = [30_392, 88_000_122];
 const REPLICAS_FINDS: [u64; 1] = [20_000_575];
 const LOCKED_REPLICA_FINDS: [u64; 4] = [20_000_216, 20_000_475, 20_001_037, 20_001_965];
 /// So many failures are reported.

@@ -105,24 +105,14 @@ impl Moves {
     }
 
     fn destage_next(&mut self, lane: LaneId) -> bool {
-        let Media { tables, space, .. } = &self.media;
+        let Media { tables, work, space, .. } = &mut self.media;
         let next = space.ring.next_to_leave(lane, &tables.layout, &tables.blocks);
-        next.is_some_and(|block| self.destage_if_it_fits(lane, block))
-    }
-
-    /// Begins to destage what needs the least room, whatever was to leave first.
-    #[cold]
-    fn destage_least(&mut self, lane: LaneId) -> bool {
-        let Media { tables, .. } = &self.media;
-        let least = Ring::least_to_leave(lane, &tables.layout, &tables.blocks);
-        least.is_some_and(|block| self.destage_if_it_fits(lane, block))
-    }
-
-    fn destage_if_it_fits(&mut self, lane: LaneId, block: BlockId) -> bool {
-        let Media { tables, work, space, .. } = &self.media;
-        space.allocator.fits(tables, work, lane, block, Cause::Destage)
-            && work.lanes[lane.index()].coming_free() < work.coming_at_most
-            && self.media.destage(lane, block)
+        let Some(block) =
+            next.filter(|&block| space.allocator.fits(tables, work, lane, block, Cause::Destage))
+        else {
+            return false;
+        };
+        work.lanes[lane.index()].coming_free() < work.coming_at_most && self.media.destage(lane, block)
     }
 
     /// Begins to clean a block, if the lane is to be cleaned or somebody lacks room there.
@@ -205,22 +195,22 @@ impl Moves {
             return false;
         }
         space.ring.lane_mut(lane).gives_room = true;
-        work.lanes[lane.index()].destaging == 0 && (self.destage_next(lane) || self.destage_least(lane))
+        work.lanes[lane.index()].destaging == 0 && self.destage_next(lane)
     }
 
-    /// Begins to erase a block of a lane without live data, which needs no page that others wait for, if there is one:
-    /// of the cache, too, which then gives it up.
+    /// Nothing goes on: begins to free a block of a lane without live data, which needs no page that others wait for,
+    /// or the one of the cache that needs the least room, which it then gives up. Returns whether there is one.
     #[cold]
     pub(in crate::ftl) fn start_dead(&mut self, lane: LaneId) -> bool {
         if let Some(block) = cleaning::dead_block(&self.media.tables, lane) {
             return self.start_with(lane, block);
         }
-        let Media { tables, space, .. } = &mut self.media;
-        let Some(block) = Ring::least_to_leave(lane, &tables.layout, &tables.blocks)
-            .filter(|&block| tables.blocks.live(block) == 0)
-        else {
-            return false;
+        let Media { tables, space, work, .. } = &mut self.media;
+        let least = Ring::least_to_leave(lane, &tables.layout, &tables.blocks);
+        let has_room = |block| {
+            tables.blocks.live(block) == 0 || space.allocator.fits(tables, work, lane, block, Cause::Destage)
         };
+        let Some(block) = least.filter(|&block| has_room(block)) else { return false };
         space.ring.lane_mut(lane).gives_room = true;
         self.media.destage(lane, block)
     }

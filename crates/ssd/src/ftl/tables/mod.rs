@@ -99,9 +99,13 @@ impl Tables {
 
     /// The lane in which a write of a logical unit, or its trim, kills a copy of secured data, if it does.
     pub(in crate::ftl) fn lane_of_kill(&self, lpn: Lpn) -> Option<LaneId> {
+        self.secured_copy(lpn).map(|at| self.layout.lane_of(self.layout.block_of_unit(at)))
+    }
+
+    /// The copy of secured data in flash that a write of a logical unit, or its trim, kills, if there is one.
+    pub(in crate::ftl) fn secured_copy(&self, lpn: Lpn) -> Option<Pun> {
         let at = self.map.lookup(lpn);
-        let kills = at.is_some() && self.facts.is_secured(at);
-        kills.then(|| self.layout.lane_of(self.layout.block_of_unit(at)))
+        (at.is_some() && self.facts.is_secured(at)).then_some(at)
     }
 
     /// Where a logical unit is read, if it is anywhere: its replica, or where it is mapped.

@@ -29,8 +29,17 @@ pub(crate) const LOOK_NS: u64 = 1_000_000;
 /// Host reads that may be at work on a die when each of the operations of a move for a lock comes: read, program, lock.
 const READS_BETWEEN: u64 = 3;
 
-/// Host reads of pages that are to be locked, and came before, that a die has at most to do then (assumed).
-const READS_BEFORE: u64 = 16;
+/// So many reads may wait at a die without being looked at: all may be of pages that are to be locked, and go before.
+pub(in crate::ftl) const READS_BEFORE: u32 = 16;
+
+/// Copies of secured data that something is going to kill in a lane.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ftl) struct Kill {
+    pub lane: LaneId,
+    pub copies: u32,
+    /// Reads that wait for their pages, beside those that are counted already.
+    pub reads: u32,
+}
 
 /// What a page owes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +79,9 @@ pub(crate) struct Terms {
     limit_ns: u64,
     /// What may come between in a group, whatever is owed; ns.
     between_ns: u64,
-    /// Die time of a move for a lock, with the lock; of a lock; of a move of other work; of its program; of an erase.
+    /// Die time of a read for the host; of a move for a lock, with the lock; of a lock; of a move of other work; of its
+    /// program; of an erase.
+    read_ns: u64,
     move_ns: u64,
     lock_ns: u64,
     page_ns: u64,
@@ -105,7 +116,10 @@ impl Terms {
         let erases = if cfg.scheduling.multi_plane { 1 } else { u64::from(g.planes_per_die) };
         Terms {
             limit_ns,
-            between_ns: LOOK_NS + (1 + READS_BEFORE) * read_ns + u64::from(lanes_per_group) * waiting,
+            between_ns: LOOK_NS
+                + (1 + u64::from(READS_BEFORE)) * read_ns
+                + u64::from(lanes_per_group) * waiting,
+            read_ns,
             move_ns,
             lock_ns,
             page_ns,
@@ -146,6 +160,9 @@ pub(crate) struct Bound {
     /// What is owed and claimed, and what else is under way; ns.
     owed_ns: Vec<u64>,
     busy_ns: Vec<u64>,
+    /// By group: what reads for the host take that wait for pages that owe something, and must be done before their
+    /// locks; ns.
+    reads_ns: Vec<u64>,
     /// By slot: the lane in which its program is going to kill a copy; [`NONE`] if in none.
     claims: Vec<u32>,
     /// By group: nothing but what is owed is done.
@@ -166,6 +183,7 @@ impl Bound {
             lists: vec![List::EMPTY; groups],
             owed_ns: vec![0; groups],
             busy_ns: vec![0; groups],
+            reads_ns: vec![0; groups],
             claims: vec![NONE; of(slots)],
             pressed: vec![false; groups],
             held_since: None,
@@ -327,6 +345,39 @@ impl Bound {
         self.busy_ns[group] -= self.time_of(op);
     }
 
+    /// Whether a page owes its lock.
+    pub(in crate::ftl) fn is_owed(&self, page: Ppn) -> bool {
+        self.pages[page.index()].owed != Owed::Nothing
+    }
+
+    /// Reads that wait at the dies of a group are looked at: so many at most wait at one of them, and so many of those
+    /// are `of_owed` pages, which is only asked where it matters.
+    pub(in crate::ftl) fn note_reads(
+        &mut self,
+        work: &Work,
+        (group, waiting): (usize, u32),
+        of_owed: impl FnOnce(&Bound) -> u32,
+        now: SimTime,
+    ) {
+        let read_ns = self.terms.read_ns;
+        let time_of = |reads: u32| u64::from(reads.saturating_sub(READS_BEFORE)) * read_ns;
+        self.reads_ns[group] = 0;
+        if self.owed_ns[group] == 0 || waiting <= READS_BEFORE {
+            return;
+        }
+        let most = time_of(waiting);
+        let is_far = self.slack(work, group, now) > (most + self.terms.limit_ns / 2) as i64;
+        self.reads_ns[group] = if is_far { most } else { time_of(of_owed(self)) };
+    }
+
+    /// The same of copies that are killed at once, until their dies are looked at.
+    pub(in crate::ftl) fn add_reads(&mut self, kills: &[Kill]) {
+        for kill in kills {
+            let group = self.group_of(kill.lane);
+            self.reads_ns[group] += u64::from(kill.reads) * self.terms.read_ns;
+        }
+    }
+
     /// How much time a group has left for anything but what is owed there; ns, negative if none.
     pub(in crate::ftl) fn slack(&self, work: &Work, group: usize, now: SimTime) -> i64 {
         let oldest = self.lists[group].oldest();
@@ -335,22 +386,19 @@ impl Bound {
         let taken = self.terms.between_ns
             + self.owed_ns[group]
             + self.busy_ns[group]
+            + self.reads_ns[group]
             + u64::from(coming) * self.terms.erase_ns;
         (since + self.terms.limit_ns) as i64 - now.0 as i64 - taken as i64
     }
 
     /// Whether a group has time for a program that kills so many copies in each of these lanes, of which this is one.
-    pub(in crate::ftl) fn has_time(
-        &self,
-        work: &Work,
-        kills: &[(LaneId, u32)],
-        lane: LaneId,
-        now: SimTime,
-    ) -> bool {
+    pub(in crate::ftl) fn has_time(&self, work: &Work, kills: &[Kill], lane: LaneId, now: SimTime) -> bool {
         let group = self.group_of(lane);
-        let here = kills.iter().filter(|(other, _)| self.group_of(*other) == group);
-        let count: u32 = here.map(|(_, count)| count).sum();
-        let ns = u64::from(count) * self.terms.move_ns + self.terms.program_ns;
+        let here = kills.iter().filter(|kill| self.group_of(kill.lane) == group);
+        let of = |kill: &Kill| {
+            u64::from(kill.copies) * self.terms.move_ns + u64::from(kill.reads) * self.terms.read_ns
+        };
+        let ns = here.map(of).sum::<u64>() + self.terms.program_ns;
         self.slack(work, group, now) >= ns as i64
     }
 
@@ -397,6 +445,7 @@ impl Bound {
         alike("dies that owe locks", &self.lists, &fresh.lists)?;
         alike("debts of dies", &self.owed_ns, &fresh.owed_ns)?;
         alike("work of dies", &self.busy_ns, &fresh.busy_ns)?;
+        alike("reads before locks", &self.reads_ns, &fresh.reads_ns)?;
         alike("claims of programs", &self.claims, &fresh.claims)?;
         alike("dies that are pressed", &self.pressed, &fresh.pressed)?;
         self.terms = fresh.terms;

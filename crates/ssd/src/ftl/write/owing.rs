@@ -1,10 +1,11 @@
 //! Whether the locks that something will owe fit in, in room and in time (`ftl.sanitize.max_exposed_ms`).
 
+use crate::flash::Flash;
 use crate::flash::op::UNITS_AT_MOST;
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::work::Work;
-use crate::ftl::work::bound::Bound;
+use crate::ftl::work::bound::{Bound, Kill, READS_BEFORE};
 use crate::ftl::write::open::{Allocated, Allocator};
 use crate::ftl::write::placement::{Placement, Space};
 use crate::units::{LaneId, Lpn, SimTime};
@@ -12,35 +13,42 @@ use crate::units::{LaneId, Lpn, SimTime};
 /// Copies of secured data that are to be killed, by lane.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ftl) struct Kills {
-    lanes: [(LaneId, u32); UNITS_AT_MOST],
+    lanes: [Kill; UNITS_AT_MOST],
     len: usize,
 }
 
 impl Kills {
     /// None yet.
-    pub const NONE: Kills = Kills { lanes: [(LaneId(0), 0); UNITS_AT_MOST], len: 0 };
+    pub const NONE: Kills =
+        Kills { lanes: [Kill { lane: LaneId(0), copies: 0, reads: 0 }; UNITS_AT_MOST], len: 0 };
 
-    /// One more in a lane.
-    pub fn add(&mut self, lane: LaneId) {
-        let found = self.lanes[..self.len].iter_mut().find(|(other, _)| *other == lane);
+    /// One more in a lane, for whose page so many reads wait.
+    pub fn add(&mut self, lane: LaneId, reads: u32) {
+        let found = self.lanes[..self.len].iter_mut().find(|kill| kill.lane == lane);
         match found {
-            Some((_, count)) => *count += 1,
+            Some(kill) => (kill.copies, kill.reads) = (kill.copies + 1, kill.reads + reads),
             None => {
-                self.lanes[self.len] = (lane, 1);
+                self.lanes[self.len] = Kill { lane, copies: 1, reads };
                 self.len += 1;
             }
         }
     }
 
     /// The copy in flash of a logical unit that is to be written or trimmed, if it is secured.
-    pub fn add_copy(&mut self, tables: &Tables, lpn: Lpn) {
-        if let Some(lane) = tables.lane_of_kill(lpn) {
-            self.add(lane);
-        }
+    pub fn add_copy(&mut self, tables: &Tables, (bound, flash): (&Bound, &Flash), lpn: Lpn) {
+        let Some(at) = tables.secured_copy(lpn) else { return };
+        let page = tables.layout.page_of_unit(at).0;
+        let die = tables.layout.locate(page).die;
+        let reads = if flash.waiting(die) > READS_BEFORE && !bound.is_owed(page) {
+            flash.reads_waiting(die, |read| read == page)
+        } else {
+            0
+        };
+        self.add(tables.layout.lane_of(tables.layout.block_of_page(page).0), reads);
     }
 
-    /// Lanes, each once, with how many.
-    pub fn all(&self) -> &[(LaneId, u32)] {
+    /// Lanes, each once.
+    pub fn all(&self) -> &[Kill] {
         &self.lanes[..self.len]
     }
 }
@@ -83,17 +91,16 @@ impl Space {
         bound: &Bound,
         (tables, work): (&Tables, &mut Work),
         now: Option<SimTime>,
-        kills: &[(LaneId, u32)],
+        kills: &[Kill],
     ) -> bool {
         let mut has_room = true;
-        for &(lane, count) in kills {
-            let pages = count + bound.terms.margin;
+        for &Kill { lane, copies, .. } in kills {
+            let pages = copies + bound.terms.margin;
             let fits = self.allocator.has_room_to_owe(tables, work, lane, pages, 0);
             work.set_short(lane, !fits);
             has_room &= fits;
         }
-        has_room
-            && now.is_none_or(|now| kills.iter().all(|&(lane, _)| bound.has_time(work, kills, lane, now)))
+        has_room && now.is_none_or(|now| kills.iter().all(|kill| bound.has_time(work, kills, kill.lane, now)))
     }
 
     /// [`Space::host_page`] where exposure has a bound: lanes are passed over in which locks leave the host no page.
@@ -142,13 +149,12 @@ impl Space {
     pub(in crate::ftl) fn page_of_kills(
         &mut self,
         (tables, work): (&mut Tables, &mut Work),
-        bound: &Bound,
-        now: Option<SimTime>,
+        (bound, flash): (&Bound, &Flash),
         stream: StreamId,
         units: &[u32],
     ) -> Option<Allocated> {
-        let mut kills = Kills::NONE;
-        units.iter().for_each(|&lpn| kills.add_copy(tables, Lpn(lpn)));
+        let (mut kills, now) = (Kills::NONE, flash.passing());
+        units.iter().for_each(|&lpn| kills.add_copy(tables, (bound, flash), Lpn(lpn)));
         if !self.may_owe(bound, (tables, work), now, kills.all()) {
             return None;
         }

@@ -1,0 +1,60 @@
+//! A die that owes locks and has time for nothing else (`ftl.sanitize.max_exposed_ms`): what passes what.
+
+use super::{Die, Precedence};
+use crate::flash::op::{Cause, OTHERS, Op, OpPool};
+use crate::flash::rows::Outcomes;
+use crate::units::OpId;
+
+impl Die {
+    /// What is read ahead at the head of the line of everything else makes way: it goes on as a read of the host's, for
+    /// which what it may be of waits where it must.
+    #[cold]
+    pub(super) fn pass_reads_ahead(&mut self, pool: &mut OpPool, by: &Precedence) {
+        loop {
+            let head = self.lines[OTHERS].head;
+            if !head.is_some() || pool.get(head).cause != Cause::ReadAhead {
+                return;
+            }
+            let id = self.pop(pool, OTHERS);
+            pool.get_mut(id).line = by.line_of_passed(pool.get(id));
+            self.queue(pool, id, false);
+        }
+    }
+
+    /// Takes a read in line of the page that an operation ends, or of its block, if there is one that is older.
+    #[cold]
+    pub(super) fn take_older_read_of(&mut self, pool: &mut OpPool, by: OpId) -> OpId {
+        let by = *pool.get(by);
+        if !by.kind.ends_data() {
+            return OpId::NONE;
+        }
+        let is_of_page = by.kind.row().effect == Outcomes::HidesPage;
+        for line in 0..OTHERS {
+            let (mut before, mut id) = (OpId::NONE, self.lines[line].head);
+            while id.is_some() {
+                let op = pool.get(id);
+                let is_there = op.at.block == by.at.block && (!is_of_page || op.at.page == by.at.page);
+                if is_there && op.sequence < by.sequence {
+                    self.take_out(pool, line, before, id);
+                    return id;
+                }
+                (before, id) = (id, op.next);
+            }
+        }
+        OpId::NONE
+    }
+
+    /// How many reads for the host wait in line of which that is so.
+    pub fn reads_waiting(&self, pool: &OpPool, is_so: impl Fn(&Op) -> bool) -> u32 {
+        let mut count = 0;
+        for line in &self.lines {
+            let mut id = line.head;
+            while id.is_some() {
+                let op = pool.get(id);
+                count += u32::from(op.kind.reads() && op.cause.is_for_host() && is_so(op));
+                id = op.next;
+            }
+        }
+        count
+    }
+}
