@@ -6,7 +6,7 @@ mod support;
 use ssd::flash::op::{Cause, OpKind};
 use ssd::ftl::gc_trigger::background_idle;
 use ssd::ftl::read_reclaim;
-use ssd::ftl::read_reclaim::redftl_plus::{Counters, Params};
+use ssd::ftl::read_reclaim::redftl_plus::{Counters, DealOrder, Params};
 use ssd::observe::{Effect, Source};
 use ssd::rng::Rng;
 use ssd::sections::{ErrorModel, MappingUnit, ProgramOrder, Superblock};
@@ -47,48 +47,66 @@ fn two_blocks_of_six_pages_are_dealt_hottest_first() {
     drive.drive.check().unwrap();
 }
 
-/// Heat of what lies on each page type, whatever the geometry: no page is hotter than one of a type before it.
+/// Heat of what lies on each page type, whatever the geometry: no page is hotter than one of a type before it, by
+/// number or by what reads of the types harm; of two that harm alike the first in number goes first.
 #[test]
 fn hot_units_lie_on_types_that_are_read_with_less_harm() {
-    let mut rng = Rng::named(4, "deals");
-    for (case, (order, superblock, unit)) in [
-        (ProgramOrder::WordlineMajor, Superblock::None, MappingUnit::Page),
-        (ProgramOrder::Shadow, Superblock::None, MappingUnit::Page),
-        (ProgramOrder::Shadow, Superblock::Planes, MappingUnit::FourKib),
-        (ProgramOrder::WordlineMajor, Superblock::Planes, MappingUnit::FourKib),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let mut cfg = config(Params { max_reads: 3_000, counters: Counters::Exact, ..Params::default() });
-        (cfg.geometry.planes_per_die, cfg.geometry.wordlines_per_block) = (2, 6);
-        (cfg.cell.program_order, cfg.allocation.superblock, cfg.mapping.unit) = (order, superblock, unit);
-        let types = ssd::nand::order::PageOrder::of(&cfg);
-        let (span, per_page) = (cfg.lane_span(), cfg.units_per_page());
-        let units = 4 * 18 * span * per_page;
-        let mut drive = Observed::new(&cfg, units);
-        let mut heat = vec![0u32; units as usize];
-        let hot: Vec<u32> = (0..units).map(|_| rng.below(units)).collect();
-        while drive.drive.stats().ftl.reclaims == 0 {
-            let lpn = {
-                let among = 1 + rng.below(units);
-                hot[rng.below(among) as usize]
-            };
-            heat[lpn as usize] += 1;
-            read(&mut drive.drive, lpn);
+    let (base, opt, alike) = ([0.25, 0.5, 1.0], [0.78, 1.0, 0.79], [1.0, 0.5, 0.5]);
+    for (weights, deal_order, expected) in [
+        (base, DealOrder::PageType, [0, 1, 2]),
+        (opt, DealOrder::PageType, [0, 1, 2]),
+        (base, DealOrder::Weight, [0, 1, 2]),
+        (opt, DealOrder::Weight, [0, 2, 1]),
+        (alike, DealOrder::Weight, [1, 2, 0]),
+    ] {
+        for shape in [
+            (ProgramOrder::WordlineMajor, Superblock::None, MappingUnit::Page),
+            (ProgramOrder::Shadow, Superblock::None, MappingUnit::Page),
+            (ProgramOrder::Shadow, Superblock::Planes, MappingUnit::FourKib),
+            (ProgramOrder::WordlineMajor, Superblock::Planes, MappingUnit::FourKib),
+        ] {
+            let found = heat_by_type(&weights, deal_order, shape);
+            let [first, second, third] = expected.map(|page_type: usize| found[page_type]);
+            let falls = first.0 >= second.1 && second.0 >= third.1;
+            assert!(falls && first.1 > third.0, "{weights:?}, {deal_order:?}, {shape:?}: {found:?}");
         }
-        let mut by_type = [(u32::MAX, 0); 3];
-        let copies = drive.copies();
-        assert!(copies.len() as u32 >= 18 * span * per_page, "case {case}: {} copies", copies.len());
-        for (lpn, _, to) in copies {
-            let page = to / per_page % (18 * span) / span;
-            let (least, most) = &mut by_type[usize::from(types.page_type(page))];
-            *least = heat[lpn as usize].min(*least);
-            *most = heat[lpn as usize].max(*most);
-        }
-        assert!(by_type[0].0 >= by_type[1].1 && by_type[1].0 >= by_type[2].1, "case {case}: {by_type:?}");
-        drive.drive.check().unwrap();
     }
+}
+
+/// Reads of the coldest and the hottest unit on the pages of each type, after a deal.
+fn heat_by_type(
+    weights: &[f64],
+    deal_order: DealOrder,
+    (order, superblock, unit): (ProgramOrder, Superblock, MappingUnit),
+) -> [(u32, u32); 3] {
+    let params = Params { max_reads: 3_000, counters: Counters::Exact, deal_order, ..Params::default() };
+    let (mut cfg, mut rng) = (config(params), Rng::named(4, "deals"));
+    cfg.cells.disturb.page_weights = weights.to_vec();
+    (cfg.geometry.planes_per_die, cfg.geometry.wordlines_per_block) = (2, 6);
+    (cfg.cell.program_order, cfg.allocation.superblock, cfg.mapping.unit) = (order, superblock, unit);
+    let types = ssd::nand::order::PageOrder::of(&cfg);
+    let (span, per_page) = (cfg.lane_span(), cfg.units_per_page());
+    let units = 4 * 18 * span * per_page;
+    let mut drive = Observed::new(&cfg, units);
+    let mut heat = vec![0u32; units as usize];
+    let hot: Vec<u32> = (0..units).map(|_| rng.below(units)).collect();
+    while drive.drive.stats().ftl.reclaims == 0 {
+        let among = 1 + rng.below(units);
+        let lpn = hot[rng.below(among) as usize];
+        heat[lpn as usize] += 1;
+        read(&mut drive.drive, lpn);
+    }
+    let mut by_type = [(u32::MAX, 0); 3];
+    let copies = drive.copies();
+    assert!(copies.len() as u32 >= 18 * span * per_page, "{} copies", copies.len());
+    for (lpn, _, to) in copies {
+        let page = to / per_page % (18 * span) / span;
+        let (least, most) = &mut by_type[usize::from(types.page_type(page))];
+        *least = heat[lpn as usize].min(*least);
+        *most = heat[lpn as usize].max(*most);
+    }
+    drive.drive.check().unwrap();
+    by_type
 }
 
 #[test]

@@ -99,6 +99,7 @@ pub fn random_deals(cfg: &mut DriveConfig, rng: &mut Rng) {
         ("empty_partner", Value::Bool(rng.below(2) == 0)),
         ("page_types", Value::Bool(rng.below(4) > 0)),
         ("counters", Value::Text(pick(rng, &["two_level", "exact"]).to_owned())),
+        ("deal_order", Value::Text(["page_type", "weight"][(cfg.drive.seed % 2) as usize].to_owned())),
     ];
     let Some(policy) = read_reclaim::Config::named("redftl_plus") else {
         return stand_in(cfg, &values[0].1, DEALS);

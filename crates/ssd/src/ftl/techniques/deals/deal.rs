@@ -3,7 +3,8 @@
 //!
 //! Pages of a block are programmed in a fixed order, so it is the sources that are read in the order of the deal: with
 //! n pages of data, page k goes to target k mod 2 as its page k / 2; the pages of each type among them make a share,
-//! and the hottest units fill the share of type 0, the next that of type 1, and so on. A unit that is overwritten,
+//! and the hottest units fill the share of the first type, the next that of the second, and so on: by number, or by
+//! what a read of each harms. A unit that is overwritten,
 //! trimmed or lost before its turn is passed over, and the next of its share takes its place, so that the others stay
 //! on their page types. A deal needs no room but its targets: what they take of the free blocks comes back with the
 //! sources, unless a block is dealt over two alone.
@@ -15,7 +16,7 @@ use crate::ftl::tables::Tables;
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::techniques::{Ended, OwnStep, Spread};
 use crate::ftl::work::walk::PageUnits;
-use crate::restore::{MOST, Verdict, ensure, keep_line, keep_room, within};
+use crate::restore::{MOST, Verdict, distinct, ensure, keep_line, keep_room, within};
 use crate::units::{BlockId, Ppn, Pun};
 use core::cmp::Reverse;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,8 @@ pub(super) struct Deal {
     units: Vec<Dealt>,
     /// Next and end of the units for each page type; for all in the first, if they are not sorted.
     shares: [(u32, u32); TYPES],
+    /// Page types, that of the hottest units first.
+    types: [u8; TYPES],
     /// Pages whose units are read or being read, and units of the one begun.
     pages: u32,
     filled: u32,
@@ -101,6 +104,7 @@ impl Deal {
             sorted: false,
             units: Vec::with_capacity(2 * layout.units_per_block() as usize),
             shares: [(0, 0); TYPES],
+            types: core::array::from_fn(|page_type| page_type as u8),
             pages: 0,
             filled: 0,
             over: false,
@@ -125,6 +129,7 @@ impl Deal {
         (self.pages, self.filled, self.over, self.cut_short) = (0, 0, false, false);
         (self.targets, self.shares) = ([NO_TARGET; 2], [(0, 0); TYPES]);
         (self.opens, self.found_none) = (0, false);
+        self.types = policy.order_of_types(mode);
         self.units.clear();
         for block in sources.into_iter().filter(|block| block.is_some()) {
             let from = tables.layout.first_unit(block).0;
@@ -158,9 +163,9 @@ impl Deal {
             sizes[usize::from(page_type)] += per_page.min(count - page * per_page);
         }
         let mut from = 0;
-        for (share, size) in self.shares.iter_mut().zip(sizes) {
-            *share = (from, from + size);
-            from += size;
+        for page_type in self.types.map(usize::from) {
+            self.shares[page_type] = (from, from + sizes[page_type]);
+            from += sizes[page_type];
         }
     }
 
@@ -261,12 +266,14 @@ impl Deal {
     }
 
     /// The unit to be read next, and the share it is of: the next of the page type that is planned; if none is left,
-    /// of the less, then of the more vulnerable types.
+    /// of the colder, then of the hotter shares.
     fn peek(&mut self, tables: &Tables) -> Option<(usize, u32)> {
         let order = &tables.order;
         let page = (self.pages / self.fan / tables.layout.span).min(order.pages() - 1);
         let planned = if self.sorted { usize::from(order.page_type(page)) } else { 0 };
-        for share in (planned..TYPES).chain((0..planned).rev()) {
+        let types = self.types.map(usize::from);
+        let at = types.iter().position(|&page_type| page_type == planned).unwrap_or_default();
+        for share in types[at..].iter().chain(types[..at].iter().rev()).copied() {
             let (next, end) = &mut self.shares[share];
             while *next < *end {
                 let unit = self.units[*next as usize].unit;
@@ -337,6 +344,7 @@ impl Deal {
         let pages = layout.pages_per_block;
         ensure(self.targets.iter().all(|target| target.next <= pages), "pages of a deal's target")?;
         ensure(self.pages <= 2 * pages && self.filled <= layout.units_per_page, "pages of a deal")?;
+        distinct("page types of a deal", self.types.into_iter().map(u32::from), TYPES)?;
         let inside = |&(next, end): &(u32, u32)| next <= end && end as usize <= self.units.len();
         ensure(self.shares.iter().all(inside), "shares of a deal")?;
         let units = (layout.blocks() * layout.units_per_block()) as usize;

@@ -32,6 +32,17 @@ choice! {
     }
 }
 
+choice! {
+    /// Which page types the hottest data of a deal goes to first.
+    pub enum DealOrder {
+        /// LSB, CSB, MSB (redFTL section 4.3.3).
+        PageType = "page_type",
+        /// Those whose reads harm least, of equals in the order of page types: "more read-resistant pages" (our reading
+        /// of redFTL section 4.3.4). The same on chips whose reads harm more from type to type.
+        Weight = "weight",
+    }
+}
+
 section! {
     /// Parameters of `redftl_plus`.
     pub struct Params {
@@ -57,6 +68,8 @@ section! {
         page_types: bool = true;
         /// How reads of logical units are counted.
         counters: Counters = Counters::TwoLevel;
+        /// Which page types the hottest data goes to first.
+        deal_order: DealOrder = DealOrder::PageType;
     }
     in_order threshold_percent <= forced_percent;
 }
@@ -189,6 +202,16 @@ impl Policy {
         let mode = if mode_of(self.status[physical as usize]) == 0 { 1 } else { 2 };
         let highest = self.weights.len().min(usize::from(SECOND)) - 1;
         mode.min(highest as u8)
+    }
+
+    /// Page types in the order in which the hottest data goes to them, in blocks of a program mode.
+    pub(in crate::ftl) fn order_of_types(&self, mode: u8) -> [u8; MAX_PAGE_TYPES] {
+        let mut types = core::array::from_fn(|page_type| page_type as u8);
+        if self.params.deal_order == DealOrder::Weight {
+            let weights = &self.weights[usize::from(mode)];
+            types.sort_by_key(|&page_type| weights.get(usize::from(page_type)).copied().unwrap_or(u32::MAX));
+        }
+        types
     }
 
     /// How hot a unit is that is about to be dealt: the second level, or all reads; both levels begin again.
