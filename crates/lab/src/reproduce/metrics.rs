@@ -5,6 +5,7 @@ use ssd::flash::op::{Cause, OpKind};
 use ssd::signals::Priority;
 use ssd::{DriveConfig, Part, Stats};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// What metrics are made of.
@@ -47,6 +48,9 @@ const QUANTITIES: &[(&str, &str)] = &[
     ("overhead_ms", "array time of all that moves data"),
     ("cleaning_ms", "array time of cleaning"),
     ("copied_per_victim", "live data of a victim"),
+    ("copied_per_archive_victim", "live data of a victim of the hot archive"),
+    ("copied_per_other_victim", "live data of another victim"),
+    ("freed_unit_us", "array time of cleaning for a unit freed"),
     ("read_mean_us", "mean read latency"),
     ("read_p99_us", "p99 read latency"),
     ("read_p99_9_us", "p99.9 read latency"),
@@ -124,9 +128,16 @@ metrics! {
         Some(array_ms(f, |cause| cause == Cause::Cleaning))
     };
     "copied_per_victim", "units", "live mapping units in a block when cleaning began to empty it", |f| {
-        let victims: u64 = f.stats.ftl.victims.iter().sum();
-        (victims > 0).then(|| f.stats.ftl.victim_units.iter().sum::<u64>() as f64 / victims as f64)
+        copied_per_victim(f, 0..f.stats.ftl.victims.len())
     };
+    "freed_unit_us", "us", "array time of cleaning for each mapping unit that it freed", |f| {
+        let (victims, units): (u64, u64) = (f.stats.ftl.victims.iter().sum(), f.stats.ftl.victim_units.iter().sum());
+        let freed = (victims * f.config.data_units_per_block()).saturating_sub(units);
+        (freed > 0).then(|| 1e3 * array_ms(f, |cause| cause == Cause::Cleaning) / freed as f64)
+    };
+    "copied_per_archive_victim", "units", "live mapping units in a block of the hot archive of `ids` when cleaning \
+        began to empty it", |f| copied_per_victim(f, ARCHIVE..ARCHIVE + 1);
+    "copied_per_other_victim", "units", "the same of all other blocks", |f| copied_per_victim(f, 0..ARCHIVE);
     "second_stream", "%", "share of the second stream (the hot archive of `ids`) in the units programmed", |f| {
         let units = &f.stats.ftl.stream_units;
         let all: u64 = units.iter().sum();
@@ -357,6 +368,16 @@ pub(super) fn measure(facts: &Facts<'_>) -> BTreeMap<String, f64> {
     };
     let values = METRICS.iter().map(|metric| (metric.name.to_owned(), value(metric)));
     values.filter_map(|(name, value)| Some((name, value.filter(|value| value.is_finite())?))).collect()
+}
+
+/// The class of the hot archive of `ids`.
+const ARCHIVE: usize = 2;
+
+/// Live units of a victim of some classes, on average.
+fn copied_per_victim(facts: &Facts<'_>, classes: Range<usize>) -> Option<f64> {
+    let ftl = &facts.stats.ftl;
+    let victims: u64 = ftl.victims[classes.clone()].iter().sum();
+    (victims > 0).then(|| ftl.victim_units[classes].iter().sum::<u64>() as f64 / victims as f64)
 }
 
 fn ops(facts: &Facts<'_>, kind: OpKind, cause: Cause) -> u64 {
