@@ -1,4 +1,5 @@
-//! Values that are wrong together: what is found of them, and how capacities are told.
+//! Values that are wrong together: all their keys, what they amount to, and what is allowed, with the change that would
+//! do; and how capacities are told.
 
 use crate::config::value::show_f64;
 use crate::config::{ConfigError, KeyAt, Problem};

@@ -198,8 +198,7 @@ impl Ftl {
         // A page that begins with what is promoted is a page of it.
         let is_promoted = units[0].facts().promoted() > 0;
         let cause = if is_promoted { Cause::Promote } else { Cause::Host };
-        media.work.counts.padded_units[cause as usize] +=
-            u64::from(media.tables.layout.units_per_page) - count as u64;
+        media.work.note_padding(&media.tables.layout, cause, count);
         let mut op = Op { bytes, ..media.tables.op(OpKind::Program, cause, found.page) };
         media.tables.bind(found.block, &mut op);
         let id = media.issue_whole(flash, op, &units[..count]);

@@ -156,8 +156,7 @@ impl Media {
             return;
         }
         let page = self.tables.replicas.take_page(&self.tables.layout, op.tag);
-        self.work.counts.padded_units[op.cause as usize] +=
-            u64::from(self.tables.layout.units_per_page) - count as u64;
+        self.work.note_padding(&self.tables.layout, op.cause, count);
         let mut program = Op { tag: lane.0, ..self.tables.op(OpKind::Program, op.cause, page) };
         self.tables.bind(self.tables.layout.block_of_page(page).0, &mut program);
         if self.issue_move(flash, lane, &mut program, &units[..count]) {

@@ -191,7 +191,7 @@ impl Moves {
                 let Media { space, work, .. } = &mut self.media;
                 count = space.allocator.fill_up(work, lane, stream, count, &mut units[..per_page]);
             }
-            self.media.work.counts.padded_units[cause as usize] += (per_page - count) as u64;
+            self.media.work.note_padding(&self.media.tables.layout, cause, count);
             self.program_moved(flash, lane, &mut op, &mut units[..count]);
             self.media.write_parity(flash, found, &op, flash.is_instant());
             self.media.after_allocation(lane, found);
@@ -235,7 +235,7 @@ impl Moves {
                 &mut units[..per_page],
             );
             let cause = tables.blocks.cause(tables.layout.block_of_unit(Pun(units[0].source)));
-            work.counts.padded_units[cause as usize] += (per_page - count) as u64;
+            work.note_padding(&tables.layout, cause, count);
             let mut op = space.program_of_move(tables, work, flash, (cause, found.block, found.page), lane);
             self.media.erase_if_opened(flash, found);
             self.program_moved(flash, lane, &mut op, &mut units[..count]);

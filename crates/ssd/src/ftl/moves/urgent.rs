@@ -304,8 +304,7 @@ impl Moves {
         if self.media.work.lazy {
             self.media.erase_if_stale(flash, page);
         }
-        self.media.work.counts.padded_units[Cause::ReadReclaim as usize] +=
-            u64::from(self.media.tables.layout.units_per_page) - units.len() as u64;
+        self.media.work.note_padding(&self.media.tables.layout, Cause::ReadReclaim, units.len());
         self.media.work.counts.dealt_pages[usize::from(op.mode).min(PROGRAM_MODES - 1)] += 1;
         self.program_moved(flash, lane, &mut op, units);
     }
@@ -495,7 +494,7 @@ impl Moves {
             }
             let (blocks, clock) = (&mut tables.blocks, tables.clock);
             let Some(found) = space.allocator.page_in(lane, stream, 0, blocks, clock) else { return };
-            work.counts.padded_units[Cause::Sanitize as usize] += u64::from(tables.layout.units_per_page);
+            work.note_padding(&tables.layout, Cause::Sanitize, 0);
             let kind = (OpKind::Program, Cause::Sanitize);
             let mut op = space.op_of_move(tables, work, flash, kind, found.page, lane);
             tables.bind(block, &mut op);

@@ -73,7 +73,8 @@ counters! {
     pub struct NoCounts of "ftl" {}
 }
 
-/// What every technique is. What it may be for others beside that are its facets ([`facets`]).
+/// What every technique is. What it may be for others beside that are its facets ([`facets`]). Snapshots hold all of
+/// its struct but what serde skips; [`Technique::restored`] checks it.
 #[allow(unused_variables, dead_code)] // a default may need none of its arguments, and the list may be empty
 pub(in crate::ftl) trait Technique: Sized {
     /// Its configuration: which of its policies, with their parameters.

@@ -127,6 +127,12 @@ impl Work {
         }
     }
 
+    /// A page is programmed that carries so many units: the rest of it is padding. All that pads is counted here.
+    #[inline]
+    pub(in crate::ftl) fn note_padding(&mut self, layout: &Layout, cause: Cause, carried: usize) {
+        self.counts.padded_units[cause as usize] += u64::from(layout.units_per_page) - carried as u64;
+    }
+
     /// What goes on in a lane, to change it.
     #[inline]
     pub(in crate::ftl) fn lane_mut(&mut self, lane: LaneId) -> &mut LaneWork {

@@ -1,5 +1,5 @@
 //! The cache of host writes (`ftl/slc_cache`): in each lane a ring of blocks of one bit a cell, opened one after the
-//! other. What it takes back from there is `ftl/write/destage.rs`.
+//! other, and which of them leaves it next. Whether one leaves is said in `ftl/write/destage.rs`.
 
 use super::open::{Allocated, OpenBlock, Turn};
 use crate::ftl::slc_cache::{self, Destage, LaneSpace};

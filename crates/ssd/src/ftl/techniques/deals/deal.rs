@@ -4,10 +4,9 @@
 //! Pages of a block are programmed in a fixed order, so it is the sources that are read in the order of the deal: with
 //! n pages of data, page k goes to target k mod 2 as its page k / 2; the pages of each type among them make a share,
 //! and the hottest units fill the share of the first type, the next that of the second, and so on: by number, or by
-//! what a read of each harms. A unit that is overwritten,
-//! trimmed or lost before its turn is passed over, and the next of its share takes its place, so that the others stay
-//! on their page types. A deal needs no room but its targets: what they take of the free blocks comes back with the
-//! sources, unless a block is dealt over two alone.
+//! what a read of each harms. A unit that is overwritten, trimmed or lost before its turn is passed over, and the next
+//! of its share takes its place, so that the others stay on their page types. A deal needs no room but its targets:
+//! what they take of the free blocks comes back with the sources, unless a block is dealt over two alone.
 
 use crate::flash::op::UnitRef;
 use crate::ftl::read_reclaim::MAX_PAGE_TYPES as TYPES;
