@@ -476,24 +476,14 @@ impl Die {
 
     /// Takes the operation to do next, where something waits.
     fn choose(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
-        if self.pressed {
-            self.pass_reads_ahead(pool, by);
-        }
         let (read, other) = (self.first_read(), self.first_other(pool));
-        if !read.is_some() {
-            return if other.is_some() { self.pop_other(pool) } else { OpId::NONE };
-        }
         if !other.is_some() {
-            self.in_a_row = self.in_a_row.saturating_add(1);
-            return self.pop_read(pool);
+            return if read.is_some() { self.pop_read_in_a_row(pool) } else { OpId::NONE };
         }
-        if !self.goes_first(pool, by, (read, other)) {
-            if self.pressed {
-                let older = self.take_older_read_of(pool, other);
-                if older.is_some() {
-                    return older;
-                }
-            }
+        if self.pressed {
+            return self.choose_pressed(pool, by);
+        }
+        if !read.is_some() || !self.goes_first(pool, by, (read, other)) {
             return self.pop_other(pool);
         }
         self.note_passing(pool, (read, other));
@@ -514,8 +504,6 @@ impl Die {
         let op = pool.get(other);
         let read_is_older = pool.get(read).sequence < op.sequence;
         match by.reclaim {
-            // Reads that what it ends may be of have been put before it.
-            _ if self.pressed => false,
             // An erase or a lock waits for older reads, which may be of its block or page.
             _ if op.kind.ends_data() && self.has_older_read(pool, op.sequence) => true,
             ReclaimOrder::Urgent if self.due > 0 => {
@@ -533,6 +521,13 @@ impl Die {
         let is_younger = other.is_some() && pool.get(read).sequence >= pool.get(other).sequence;
         self.bypassed += u32::from(is_younger);
         self.in_a_row = self.in_a_row.saturating_add(1);
+    }
+
+    /// Takes the read to do next, where nothing else waits.
+    #[inline(always)]
+    fn pop_read_in_a_row(&mut self, pool: &mut OpPool) -> OpId {
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        self.pop_read(pool)
     }
 
     /// Takes the head of what is no read of the host's: reads may pass the next one anew.

@@ -6,10 +6,23 @@ use crate::flash::rows::Outcomes;
 use crate::units::OpId;
 
 impl Die {
+    /// Takes the operation to do next: what is owed, after older reads of what it ends; reads of the host's if there is
+    /// nothing else.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn choose_pressed(&mut self, pool: &mut OpPool, by: &Precedence) -> OpId {
+        self.pass_reads_ahead(pool, by);
+        let other = self.first_other(pool);
+        if !other.is_some() {
+            return if self.first_read().is_some() { self.pop_read_in_a_row(pool) } else { OpId::NONE };
+        }
+        let older = self.take_older_read_of(pool, other);
+        if older.is_some() { older } else { self.pop_other(pool) }
+    }
+
     /// What is read ahead at the head of the line of everything else makes way: it goes on as a read of the host's, for
     /// which what it may be of waits where it must.
-    #[cold]
-    pub(super) fn pass_reads_ahead(&mut self, pool: &mut OpPool, by: &Precedence) {
+    fn pass_reads_ahead(&mut self, pool: &mut OpPool, by: &Precedence) {
         loop {
             let head = self.lines[OTHERS].head;
             if !head.is_some() || pool.get(head).cause != Cause::ReadAhead {
@@ -22,8 +35,7 @@ impl Die {
     }
 
     /// Takes a read in line of the page that an operation ends, or of its block, if there is one that is older.
-    #[cold]
-    pub(super) fn take_older_read_of(&mut self, pool: &mut OpPool, by: OpId) -> OpId {
+    fn take_older_read_of(&mut self, pool: &mut OpPool, by: OpId) -> OpId {
         let by = *pool.get(by);
         if !by.kind.ends_data() {
             return OpId::NONE;
