@@ -256,10 +256,10 @@ impl Precedence {
         self.host[op.priority as usize]
     }
 
-    /// Whether an operation may stand in a line.
-    pub fn may_stand_in(&self, op: &Op, line: u8) -> bool {
-        let was_passed = op.cause == Cause::ReadAhead && self.line_of_passed(op) == line;
-        self.line_of(op) == line || was_passed
+    /// Whether an operation stands in a line of its own.
+    pub fn is_own_line(&self, op: &Op) -> bool {
+        let was_passed = op.cause == Cause::ReadAhead && self.line_of_passed(op) == op.line;
+        self.line_of(op) == op.line || was_passed
     }
 }
 
@@ -577,7 +577,7 @@ impl Die {
     }
 }
 
-mod pressed;
+pub(super) mod pressed;
 
 #[cfg(test)]
 mod tests;

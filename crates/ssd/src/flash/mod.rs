@@ -34,9 +34,10 @@ use crate::nand::torn::{AtWork, TornChips};
 use crate::nand::{Chip, PageAddress};
 use crate::restore::{Verdict, ensure, keep_room};
 use crate::sections::Sections;
-use crate::units::{OpId, Ppn, SimTime};
+use crate::units::{OpId, SimTime};
 use copies::Sources;
 pub use counts::{ATTEMPTS, FlashCounts, PER_ERASE, PROGRAM_MODES, SUSPENDS};
+pub(crate) use die::pressed::Waiting;
 use dies::Dies;
 use holders::Holders;
 use of_host::OfHost;
@@ -140,16 +141,6 @@ impl Flash {
     /// From now on a die does what the firmware has issued before what the host reads, or no longer.
     pub(crate) fn press(&mut self, die: u32, is_pressed: bool) {
         self.dies.all[die as usize].pressed = is_pressed;
-    }
-
-    /// Operations that wait in line at a die.
-    pub(crate) fn waiting(&self, die: u32) -> u32 {
-        self.dies.all[die as usize].waiting
-    }
-
-    /// How many reads for the host wait in line at a die, of pages of which that is so (slow).
-    pub(crate) fn reads_waiting(&self, die: u32, is_so: impl Fn(Ppn) -> bool) -> u32 {
-        self.dies.all[die as usize].reads_waiting(&self.pool, |op| is_so(op.ppn))
     }
 
     /// Operations that can still be issued for the host.

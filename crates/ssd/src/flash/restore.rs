@@ -111,7 +111,7 @@ impl Dies {
         for (line, list) in die.lines.iter().enumerate() {
             let found = walk(pool, number, list.head, |op| op.next, seen)?;
             let by = &self.rules.precedence;
-            let is_here = |op: &Op| usize::from(op.line) == line && by.may_stand_in(op, op.line);
+            let is_here = |op: &Op| usize::from(op.line) == line && by.is_own_line(op);
             let are_here = found.iter().all(|&id| is_here(pool.get(id)));
             ensure(are_here, "an operation in another line than its own")?;
             ensure(list.ends_with(found.last()), "the end of a die's queue")?;

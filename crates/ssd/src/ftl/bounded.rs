@@ -1,7 +1,7 @@
 //! What must wait until the locks that it will owe fit in (`ftl.sanitize.max_exposed_ms`): programs of the host's and
 //! trims; and what dies do beside locks.
 
-use crate::flash::Flash;
+use crate::flash::{Flash, Waiting};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::work::Work;
@@ -95,10 +95,10 @@ impl Ftl {
 /// Reads for the host are counted that wait at the dies of a group for pages that owe locks.
 fn look_at_reads(bound: &mut Bound, (tables, work): (&Tables, &Work), flash: &Flash, group: usize) {
     let first = tables.layout.first_block(LaneId(bound.lanes_of(group).start));
-    let dies = || (0..tables.layout.span).map(|member| tables.layout.member(first, member).die);
-    let waiting = dies().map(|die| flash.waiting(die)).max().unwrap_or_default();
-    let of_owed = |bound: &Bound| {
-        dies().map(|die| flash.reads_waiting(die, |page| bound.is_owed(page))).max().unwrap_or_default()
-    };
+    let dies = (0..tables.layout.span).map(|member| tables.layout.member(first, member).die);
+    let lines = dies.map(|die| Waiting::at(flash, die));
+    let waiting = lines.clone().map(|line| line.count()).max().unwrap_or_default();
+    let of_owed =
+        |bound: &Bound| lines.map(|line| line.reads(|page| bound.is_owed(page))).max().unwrap_or_default();
     bound.note_reads(work, (group, waiting), of_owed, flash.now);
 }

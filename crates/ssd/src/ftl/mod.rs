@@ -494,11 +494,22 @@ impl Ftl {
     }
 
     /// Nothing goes on, and what is on its way to being free lacks a page itself, for what is left of it: blocks
-    /// without live data, which need none, are erased. Returns whether any is.
+    /// without live data, which need none, are erased, or those of the cache with the least. Returns whether any is.
     #[cold]
     pub fn erase_dead(&mut self, flash: &mut Flash) -> bool {
         for lane in (0..self.moves.media.tables.layout.lanes).map(LaneId) {
-            if !self.moves.media.work.lanes[lane.index()].has_job() && self.moves.start_dead(lane) {
+            let Media { tables, space, work, .. } = &mut self.moves.media;
+            if work.lanes[lane.index()].has_job() {
+                continue;
+            }
+            let begun = if let Some(block) = cleaning::dead_block(tables, lane) {
+                self.moves.start_with(lane, block)
+            } else if let Some(block) = space.give_up_least(tables, work, lane) {
+                self.moves.media.destage(lane, block)
+            } else {
+                false
+            };
+            if begun {
                 self.moves.pump_lane(flash, lane);
             }
         }

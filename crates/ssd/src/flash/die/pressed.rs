@@ -1,9 +1,10 @@
 //! A die that owes locks and has time for nothing else (`ftl.sanitize.max_exposed_ms`): what passes what.
 
 use super::{Die, Precedence};
-use crate::flash::op::{Cause, OTHERS, Op, OpPool};
+use crate::flash::Flash;
+use crate::flash::op::{Cause, OTHERS, OpPool};
 use crate::flash::rows::Outcomes;
-use crate::units::OpId;
+use crate::units::{OpId, Ppn};
 
 impl Die {
     /// Takes the operation to do next: what is owed, after older reads of what it ends; reads of the host's if there is
@@ -55,15 +56,33 @@ impl Die {
         }
         OpId::NONE
     }
+}
 
-    /// How many reads for the host wait in line of which that is so.
-    pub fn reads_waiting(&self, pool: &OpPool, is_so: impl Fn(&Op) -> bool) -> u32 {
+/// What waits in line at a die.
+pub(crate) struct Waiting<'a> {
+    die: &'a Die,
+    pool: &'a OpPool,
+}
+
+impl<'a> Waiting<'a> {
+    /// At that one.
+    pub fn at(flash: &'a Flash, die: u32) -> Self {
+        Waiting { die: &flash.dies.all[die as usize], pool: &flash.pool }
+    }
+
+    /// So many operations.
+    pub fn count(&self) -> u32 {
+        self.die.waiting
+    }
+
+    /// How many of them are reads for the host, of pages of which that is so (slow).
+    pub fn reads(&self, is_so: impl Fn(Ppn) -> bool) -> u32 {
         let mut count = 0;
-        for line in &self.lines {
+        for line in &self.die.lines {
             let mut id = line.head;
             while id.is_some() {
-                let op = pool.get(id);
-                count += u32::from(op.kind.reads() && op.cause.is_for_host() && is_so(op));
+                let op = self.pool.get(id);
+                count += u32::from(op.kind.reads() && op.cause.is_for_host() && is_so(op.ppn));
                 id = op.next;
             }
         }

@@ -8,7 +8,6 @@
 use crate::executor::Pace;
 use crate::flash::Flash;
 use crate::flash::op::{Cause, Op, OpKind, UNITS_AT_MOST, UnitRef};
-use crate::ftl::cleaning;
 use crate::ftl::reclaim::margins;
 use crate::ftl::stream::Victim;
 use crate::ftl::tables::Tables;
@@ -17,7 +16,6 @@ use crate::ftl::techniques::{Offer, Seen, is_replica};
 use crate::ftl::work::job::Job;
 use crate::ftl::work::lane::{RECLAIM, ROUTINE};
 use crate::ftl::work::walk::{PageUnits, Step, Walk};
-use crate::ftl::write::ring::Ring;
 use crate::ftl::{Media, Moves};
 use crate::nand::Outcome;
 use crate::units::{BlockId, LaneId, OpId, Ppn, Pun};
@@ -196,23 +194,6 @@ impl Moves {
         }
         space.ring.lane_mut(lane).gives_room = true;
         work.lanes[lane.index()].destaging == 0 && self.destage_next(lane)
-    }
-
-    /// Nothing goes on: begins to free a block of a lane without live data, which needs no page that others wait for,
-    /// or the one of the cache that needs the least room, which it then gives up. Returns whether there is one.
-    #[cold]
-    pub(in crate::ftl) fn start_dead(&mut self, lane: LaneId) -> bool {
-        if let Some(block) = cleaning::dead_block(&self.media.tables, lane) {
-            return self.start_with(lane, block);
-        }
-        let Media { tables, space, work, .. } = &mut self.media;
-        let least = Ring::least_to_leave(lane, &tables.layout, &tables.blocks);
-        let has_room = |block| {
-            tables.blocks.live(block) == 0 || space.allocator.fits(tables, work, lane, block, Cause::Destage)
-        };
-        let Some(block) = least.filter(|&block| has_room(block)) else { return false };
-        space.ring.lane_mut(lane).gives_room = true;
-        self.media.destage(lane, block)
     }
 
     /// Begins to clean a block for the cache, if that has fewer than it should: one that frees more than it then holds.

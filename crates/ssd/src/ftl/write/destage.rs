@@ -7,7 +7,7 @@
 //! turns in a lane; full blocks without room take a block of the ring. Where data is sorted by the class of pages, what
 //! was read waits in its queues from one block that is destaged to the next.
 
-use crate::flash::op::Op;
+use crate::flash::op::{Cause, Op};
 use crate::ftl::page_class::PageClasses;
 use crate::ftl::slc_cache::LaneSpace;
 use crate::ftl::tables::Tables;
@@ -119,6 +119,22 @@ impl Space {
     pub(in crate::ftl) fn take_from_free(&mut self, lane: LaneId, block: BlockId) -> bool {
         self.allocator.take_from_free(lane, block)
             || self.ring.is_used() && self.ring.lane_mut(lane).take_from_free(block)
+    }
+
+    /// The block of a lane's ring that needs the least room elsewhere, if there is that room or it needs none: the ring
+    /// gives it up once it is erased.
+    #[cold]
+    pub(in crate::ftl) fn give_up_least(
+        &mut self,
+        tables: &Tables,
+        work: &Work,
+        lane: LaneId,
+    ) -> Option<BlockId> {
+        let block = Ring::least_to_leave(lane, &tables.layout, &tables.blocks).filter(|&block| {
+            tables.blocks.live(block) == 0 || self.allocator.fits(tables, work, lane, block, Cause::Destage)
+        })?;
+        self.ring.lane_mut(lane).gives_room = true;
+        Some(block)
     }
 
     /// An erased block of the ring is a full one from now on; returns whether there was one.

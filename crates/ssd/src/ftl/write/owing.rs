@@ -1,7 +1,7 @@
 //! Whether the locks that something will owe fit in, in room and in time (`ftl.sanitize.max_exposed_ms`).
 
-use crate::flash::Flash;
 use crate::flash::op::UNITS_AT_MOST;
+use crate::flash::{Flash, Waiting};
 use crate::ftl::stream::StreamId;
 use crate::ftl::tables::Tables;
 use crate::ftl::work::Work;
@@ -38,12 +38,9 @@ impl Kills {
     pub fn add_copy(&mut self, tables: &Tables, (bound, flash): (&Bound, &Flash), lpn: Lpn) {
         let Some(at) = tables.secured_copy(lpn) else { return };
         let page = tables.layout.page_of_unit(at).0;
-        let die = tables.layout.locate(page).die;
-        let reads = if flash.waiting(die) > READS_BEFORE && !bound.is_owed(page) {
-            flash.reads_waiting(die, |read| read == page)
-        } else {
-            0
-        };
+        let waiting = Waiting::at(flash, tables.layout.locate(page).die);
+        let is_looked_at = waiting.count() > READS_BEFORE && !bound.is_owed(page);
+        let reads = if is_looked_at { waiting.reads(|read| read == page) } else { 0 };
         self.add(tables.layout.lane_of(tables.layout.block_of_page(page).0), reads);
     }
 
