@@ -240,7 +240,7 @@ impl EventQueue {
     }
 
     /// Takes the next event.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<Event> {
         let slot = match self.first_slot() {
             Some(slot) => slot % SLOTS,

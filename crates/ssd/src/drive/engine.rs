@@ -203,34 +203,8 @@ impl State {
         let Some((at, kind, id)) = self.events.pop() else { return false };
         debug_assert!(at >= self.now);
         self.set_now(at);
-        let mut is_news = true;
-        match kind {
-            EventKind::ArrayDone
-            | EventKind::InDone
-            | EventKind::OutDone
-            | EventKind::ChannelFree
-            | EventKind::Decoded
-            | EventKind::Sensed => {
-                if self.flash.is_told {
-                    self.on_event_told(kind, id);
-                } else {
-                    self.flash.on_event(kind, id, at, &mut self.events);
-                }
-                // Of an operation that has gone on and is not over nobody has to hear.
-                is_news = !self.flash.done.is_empty();
-            }
-            EventKind::Timer => self.on_timer(id),
-            _ => {
-                let (host, mut below) = self.split();
-                let command = CommandId(id);
-                match kind {
-                    EventKind::Arrive => host.on_arrive(command, &mut below),
-                    EventKind::Fetched => host.on_fetched(command, &mut below),
-                    EventKind::DataIn => host.on_data_in(command, &mut below),
-                    _ => host.on_complete(command, &mut below),
-                }
-            }
-        }
+        let is_news =
+            if self.flash.is_told { self.happen_told(kind, id) } else { self.happen::<false>(kind, id) };
         if is_news {
             self.settle_event();
             if kind == EventKind::Complete && self.host.working() == 0 {
@@ -241,6 +215,41 @@ impl State {
             && let Err(what) = self.check()
         {
             panic!("after {kind:?} {id} at {} ns: {what}", at.0);
+        }
+        true
+    }
+
+    /// [`State::happen`], where somebody listens to the flash.
+    #[cold]
+    #[inline(never)]
+    fn happen_told(&mut self, kind: EventKind, id: u32) -> bool {
+        self.happen::<true>(kind, id)
+    }
+
+    /// An event happens; whether somebody has to hear of it.
+    #[inline(always)]
+    fn happen<const TOLD: bool>(&mut self, kind: EventKind, id: u32) -> bool {
+        let command = CommandId(id);
+        match kind {
+            EventKind::Timer => self.on_timer(id),
+            EventKind::Arrive | EventKind::Fetched | EventKind::DataIn | EventKind::Complete => {
+                let (host, mut below) = self.split();
+                match kind {
+                    EventKind::Arrive => host.on_arrive(command, &mut below),
+                    EventKind::Fetched => host.on_fetched(command, &mut below),
+                    EventKind::DataIn => host.on_data_in(command, &mut below),
+                    _ => host.on_complete(command, &mut below),
+                }
+            }
+            _ => {
+                if TOLD {
+                    self.on_event_told(kind, id);
+                } else {
+                    self.flash.on_event(kind, id, self.now, &mut self.events);
+                }
+                // Of an operation that has gone on and is not over nobody has to hear.
+                return !self.flash.done.is_empty();
+            }
         }
         true
     }

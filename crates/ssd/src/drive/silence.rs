@@ -36,6 +36,13 @@ impl Silence {
     /// The host says something.
     #[inline]
     pub fn end(&mut self, ftl: &mut Ftl, flash: &mut Flash) {
+        if self.is_felt() {
+            self.end_work(ftl, flash);
+        }
+    }
+
+    #[cold]
+    fn end_work(&mut self, ftl: &mut Ftl, flash: &mut Flash) {
         for work in IdleWork::ALL {
             if self.felt >> work as u8 & 1 == 1 {
                 ftl.set_idle(flash, work, false);

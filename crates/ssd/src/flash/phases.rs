@@ -210,6 +210,10 @@ impl Flash {
             at.end_busy();
         }
         self.on_sent(sent, now, events);
+        let (die, rules) = (&self.dies.all[number as usize], &self.dies.rules);
+        if die.waiting == 0 && !rules.looks {
+            return;
+        }
         // A cache read whose page the array has ready lets the next command in first: the array works during output.
         let mut at = self.at(number, now, events);
         at.start_next();
