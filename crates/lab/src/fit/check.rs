@@ -1,7 +1,7 @@
 //! What figures cannot be, and what was probably meant.
 
 use super::quantity::Dimension;
-use super::sheet::{Measure, Sheet};
+use super::sheet::{Measure, PartlyUsed, Sheet};
 use crate::base::number::digits;
 use crate::endurance::expected;
 use crate::plan::job::JobError;
@@ -53,6 +53,10 @@ pub fn check(sheet: &mut Sheet) -> Result<(), JobError> {
         let found = format!("{} ms for a request at a time", digits(latency / 1e3));
         let meant = Dimension::Time.typed(latency / 1e3);
         return wrong(measure.key(), found, format!("type {} = \"{meant}\" if it is in us", measure.key()));
+    }
+    if let Some(part) = sheet.partly_used.iter().find(|part| part.figures.is_empty()) {
+        let found = format!("no figure with {} in use", Dimension::Bytes.told(part.capacity));
+        return wrong("partly_used", found, PartlyUsed::MEASURES.map(Measure::key).join(", "));
     }
     let remark = capacity_remark(sheet.capacity);
     sheet.remarks.extend(remark);

@@ -1,6 +1,7 @@
 //! What a fitted drive does, beside what was given.
 
 use super::fitter::{Because, CONTRADICTS, Fitter};
+use super::model::{GIB, Model};
 use super::quantity::Dimension;
 use super::sheet::Measure;
 use super::trial::{Load, iops, mb_s, mean_us, percentile, run};
@@ -72,6 +73,35 @@ impl Fitter<'_> {
                     source: "reads_beside_writes".to_owned(),
                 });
             }
+        }
+        rows.extend(self.rows_partly_used()?);
+        Ok(rows)
+    }
+
+    /// What the drive does with part of it in use, beside what was given. Nothing is fitted to that.
+    fn rows_partly_used(&mut self) -> Result<Vec<Row>, JobError> {
+        let parts = &self.sheet.partly_used;
+        if parts.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.say("what it does with part of it in use")?;
+        let (model, stop) = (&self.model, self.stop);
+        let results = on_all_cores(parts.len(), |at| {
+            run(&Model { capacity: parts[at].capacity, ..model.clone() }, stop, Load::Random { reads: 0 })
+        });
+        let mut rows = Vec::new();
+        for (part, result) in parts.iter().zip(results) {
+            let done = [(Load::Random { reads: 0 }, result?)];
+            rows.extend(part.figures.iter().filter_map(|&(measure, given)| {
+                Some(Row {
+                    what: format!("{} with {} in use", measure.key(), gib(part.capacity)),
+                    dimension: measure.dimension(),
+                    given,
+                    predicted: self.predicted(measure, &done)?,
+                    is_fitted: false,
+                    source: "partly_used".to_owned(),
+                })
+            }));
         }
         Ok(rows)
     }
@@ -168,6 +198,11 @@ impl Fitter<'_> {
             }
         }
     }
+}
+
+/// A capacity as it is told beside figures.
+fn gib(bytes: f64) -> String {
+    format!("{} GiB", digits(bytes / GIB))
 }
 
 fn result_of(done: &[(Load, RunResult)], load: Load) -> Option<&RunResult> {

@@ -1,13 +1,16 @@
 //! Sheets and results of fio, read from files.
 
 use super::quantity::Dimension;
-use super::sheet::{Beside, Figure, Measure, Sheet, Smart};
+use super::sheet::{Beside, Figure, Measure, PartlyUsed, Sheet, Smart};
 use super::{check, fio};
 use crate::base::document::{File, PaperError, Walk};
 use crate::endurance::DAYS;
 use crate::plan::job::JobError;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// The least part of a drive of which figures are taken; a share of its capacity.
+const PART_LEAST: f64 = 0.1;
 
 /// Bits of a cell by name.
 const CELLS: [(&str, u32); 4] = [("slc", 1), ("mlc", 2), ("tlc", 3), ("qlc", 4)];
@@ -58,6 +61,18 @@ fn quantity(walk: &Walk<'_>, key: &'static str, dimension: Dimension) -> Result<
     Ok(Some(read))
 }
 
+/// A figure of a table.
+fn figure(walk: &Walk<'_>, measure: Measure) -> Result<Option<f64>, PaperError> {
+    let value = quantity(walk, measure.key(), measure.dimension())?;
+    if measure.dimension() == Dimension::Amplification
+        && let Some(value) = value.filter(|value| (0.0..1.0).contains(value))
+    {
+        let allowed = "1 or more: bytes programmed for each byte written";
+        return Err(walk.wrong(measure.key(), format!("found {value}"), allowed));
+    }
+    Ok(value)
+}
+
 fn walk(walk: &Walk<'_>) -> Result<Sheet, PaperError> {
     let name = walk.need_text("name")?;
     let capacity = quantity(walk, "capacity", Dimension::Bytes)?;
@@ -96,16 +111,13 @@ fn walk(walk: &Walk<'_>) -> Result<Sheet, PaperError> {
     let source_of =
         |measure| sources.as_ref().and_then(|of| of.get(&measure)?.clone()).unwrap_or_else(|| source.clone());
     for &measure in Measure::ALL {
-        let Some(value) = quantity(walk, measure.key(), measure.dimension())? else { continue };
+        let Some(value) = figure(walk, measure)? else { continue };
         // Drive writes a day for as long as the warranty.
         let value = if value < 0.0 { -value * capacity * DAYS * sheet.years } else { value };
-        if measure.dimension() == Dimension::Amplification && value < 1.0 {
-            let allowed = "1 or more: bytes programmed for each byte written";
-            return Err(walk.wrong(measure.key(), format!("found {value}"), allowed));
-        }
         sheet.figures.insert(measure, Figure { value, source: source_of(measure) });
     }
     sheet.beside = walk.tables("reads_beside_writes", beside)?;
+    sheet.partly_used = walk.tables("partly_used", |walk| partly_used(walk, capacity))?;
     sheet.smart = walk.table("smart", smart)?.unwrap_or_default();
     Ok(sheet)
 }
@@ -136,6 +148,24 @@ fn beside(walk: &Walk<'_>) -> Result<Beside, PaperError> {
         }
     }
     Ok(Beside { writes, reads })
+}
+
+fn partly_used(walk: &Walk<'_>, whole: f64) -> Result<PartlyUsed, PaperError> {
+    let allowed = || {
+        let [least, most] = [PART_LEAST * whole, whole].map(|bytes| Dimension::Bytes.told(bytes));
+        format!("at least {least}, and less than the drive's {most}")
+    };
+    let capacity = quantity(walk, "capacity", Dimension::Bytes)?;
+    let capacity = capacity.ok_or_else(|| walk.wrong("capacity", "found nothing", allowed()))?;
+    if !(PART_LEAST * whole..whole).contains(&capacity) {
+        let found = format!("found {}", Dimension::Bytes.told(capacity));
+        return Err(walk.wrong("capacity", found, allowed()));
+    }
+    let mut figures = Vec::new();
+    for measure in PartlyUsed::MEASURES {
+        figures.extend(figure(walk, measure)?.map(|value| (measure, value)));
+    }
+    Ok(PartlyUsed { capacity, figures })
 }
 
 fn smart(walk: &Walk<'_>) -> Result<Smart, PaperError> {

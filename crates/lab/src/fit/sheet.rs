@@ -73,6 +73,20 @@ pub struct Beside {
     pub reads: Vec<(f64, f64)>,
 }
 
+/// The same drive with part of its space in use: the rest was never written, or trimmed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartlyUsed {
+    /// Bytes in use.
+    pub capacity: f64,
+    /// Figures of random writes within them: rate and write amplification, as far as they are given.
+    pub figures: Vec<(Measure, f64)>,
+}
+
+impl PartlyUsed {
+    /// The figures that may be given.
+    pub const MEASURES: [Measure; 2] = [Measure::RandomWrite, Measure::RandomAmplification];
+}
+
 /// What a drive's own counters say (SMART).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Smart {
@@ -109,6 +123,8 @@ pub struct Sheet {
     pub figures: BTreeMap<Measure, Figure>,
     /// Reads beside writes.
     pub beside: Vec<Beside>,
+    /// The drive with part of it in use.
+    pub partly_used: Vec<PartlyUsed>,
     /// What its counters say.
     pub smart: Smart,
     /// What is odd about it, a line each.
@@ -130,6 +146,7 @@ impl Sheet {
             years: YEARS,
             figures: BTreeMap::new(),
             beside: Vec::new(),
+            partly_used: Vec::new(),
             smart: Smart::default(),
             remarks: Vec::new(),
         }

@@ -168,6 +168,12 @@ fn mistakes_are_told_with_what_to_type() {
         ("cell = \"tcl\"", "did you mean"),
         ("random_write_amplification = 0.9", "1 or more"),
         ("flush = \"capacitor\"", "capacitors"),
+        ("[[partly_used]]\ncapacity = \"960 GB\"", "less than the drive's 960 GB"),
+        ("[[partly_used]]\ncapacity = \"9 GB\"", "at least 96 GB"),
+        ("[[partly_used]]\ncapacity = \"372 GiB\"", "random_write, random_write_amplification"),
+        ("[[partly_used]]\nrandom_write = \"313 kIOPS\"", "capacity"),
+        ("[[partly_used]]\ncapacity = \"372 GiB\"\nrandom_write_amplification = 0.9", "1 or more"),
+        ("[[partly_used]]\ncapacity = \"372 GiB\"\nrandom_writes = \"313 kIOPS\"", "did you mean"),
     ] {
         let error = with(more).unwrap_err();
         assert!(error.contains(told), "{more}: {error}");
