@@ -7,7 +7,7 @@ use crate::drive::silence::Silence;
 use crate::drive_config::DriveConfig;
 use crate::events::EventQueue;
 use crate::executor::Executor;
-use crate::flash::{Flash, Room};
+use crate::flash::{Flash, Room, preemption};
 use crate::ftl::stream::{self, Streams};
 use crate::ftl::tables::layout::Layout;
 use crate::ftl::techniques::COLD_CAUSES;
@@ -93,6 +93,7 @@ impl State {
             page_class: &cfg.page_class,
             slc_cache: &cfg.slc_cache,
             sanitize: &cfg.sanitize,
+            suspends: preemption::Policy::build(&cfg.preemption).acts(),
             techniques: cfg.techniques(),
         };
         let beside = by_hotness.then(|| stream::hotness::Policy::beside(&cfg.stream_size()));

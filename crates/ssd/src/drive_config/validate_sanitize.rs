@@ -2,6 +2,7 @@
 
 use super::DriveConfig;
 use super::conflicts::Conflicts;
+use crate::flash::preemption;
 use crate::ftl::work::bound::Terms;
 use crate::ftl::work::{COMING_AT_MOST, COMING_BY_READS};
 use crate::ftl::{page_class, read_reclaim, sanitize};
@@ -119,7 +120,9 @@ impl DriveConfig {
             return;
         }
         let limit_ms = limit_ns as f64 / 1e6;
-        let least_ns = Terms::new(self, limit_ns).least_ns(self, COMING_AT_MOST + COMING_BY_READS);
+        let preemption = preemption::Policy::build(&self.preemption);
+        let terms = Terms::new(self, limit_ns, preemption.acts());
+        let least_ns = terms.least_ns(self, COMING_AT_MOST + COMING_BY_READS);
         if limit_ns < least_ns {
             let found =
                 format!("{limit_ms} ms, less than a die may need to lock what one program invalidates");
@@ -136,7 +139,7 @@ impl DriveConfig {
             (classes, "ftl.page_class.policy", "\"sequential\""),
             (spreads, "ftl.read_reclaim.policy", "\"never\""),
             (self.scheduling.order != SchedulingOrder::ReadFirst, "flash.scheduling.order", "\"read_first\""),
-            (self.preemption.name() != "none", "flash.preemption.policy", "\"none\""),
+            (preemption.is_priority_aware(), "flash.preemption.policy", "\"safe_point\""),
             (self.timing.independent_reads, "nand.timing.independent_reads", "false"),
         ] {
             if is_so {

@@ -377,7 +377,7 @@ impl At<'_> {
     fn go_on(&mut self) {
         let leader = self.die.stops.suspended;
         let programs = self.pool.get(leader).kind.row().effect == Outcomes::Programs;
-        if self.die.stops.passed < self.may_pass(leader) {
+        if self.die.stops.passed < self.may_pass(leader) && !self.die.pressed {
             let read = match programs {
                 false if self.die.first_read().is_some() => self.die.pop_read(self.pool),
                 false => OpId::NONE,

@@ -117,13 +117,15 @@ impl At<'_> {
         false
     }
 
-    /// The read that would go next asks what is in the array to make room for it.
+    /// The read that would go next asks what is in the array to make room for it. On a die that owes locks and has time
+    /// for nothing else it waits.
     #[cold]
     pub(super) fn ask(&mut self) {
         let (leader, read) = (self.die.array, self.die.first_read());
         let is_set = |stop: Stop| stop.at_once || stop.at <= self.now;
         if !leader.is_some()
             || !read.is_some()
+            || self.die.pressed
             || self.die.array_done
             || self.die.interface != Interface::Idle
             || self.die.stops.stop.is_some_and(is_set)

@@ -145,6 +145,8 @@ pub struct Policies<'a> {
     pub slc_cache: &'a slc_cache::Config,
     /// What happens to copies that nobody may read.
     pub sanitize: &'a sanitize::Config,
+    /// Whether work of dies may be stopped for reads.
+    pub suspends: bool,
     /// Those of techniques.
     pub techniques: techniques::Configs<'a>,
 }
@@ -183,7 +185,8 @@ impl Ftl {
         if page_classes.sorts() && !ring.is_used() {
             gather = gather.by_class(page_classes.count(), page_classes.queue_units());
         }
-        let locks = Locks::new(cfg, policies.sanitize, &layout, (work.operations_at_most(), slots));
+        let by = (policies.sanitize, policies.suspends);
+        let locks = Locks::new(cfg, by, &layout, (work.operations_at_most(), slots));
         let loses = cfg.errors.model == ErrorModel::Cells || locks.manner.reprograms();
         let facts = FactsTable::new(needs.facts, physical, locks.are_on());
         let tables = Tables::new(cfg, (layout, order), erase_count, (facts, loses));

@@ -59,15 +59,16 @@ fn read(at: u64, priority: Priority) -> Given {
 
 /// When each was done; what comes at the same time is given together.
 fn run(cfg: &DriveConfig, script: &[Given]) -> (Vec<u64>, Flash) {
-    run_by(cfg, script, true)
+    run_by(cfg, script, true, u64::MAX)
 }
 
 /// The same, one by one.
 fn run_one_by_one(cfg: &DriveConfig, script: &[Given]) -> (Vec<u64>, Flash) {
-    run_by(cfg, script, false)
+    run_by(cfg, script, false, u64::MAX)
 }
 
-fn run_by(cfg: &DriveConfig, script: &[Given], together: bool) -> (Vec<u64>, Flash) {
+/// From some time on the die owes locks and does nothing else.
+fn run_by(cfg: &DriveConfig, script: &[Given], together: bool, pressed_at: u64) -> (Vec<u64>, Flash) {
     let g = &cfg.geometry;
     let chip = Chip::new(g.planes(), g.blocks_per_plane, g.pages_per_block(), &cfg.reliability, 1);
     let mut chip = chip.with_cells(cfg).expect("a part that fits");
@@ -92,6 +93,7 @@ fn run_by(cfg: &DriveConfig, script: &[Given], together: bool) -> (Vec<u64>, Fla
         if events.next_at().is_none_or(|at| at.0 >= due) {
             let (now, mut given) = (SimTime(due), Vec::new());
             flash.now = now;
+            flash.press(0, due >= pressed_at);
             while let Some(next_one) = script.get(next).filter(|next| next.at == due) {
                 given.push(flash.pool.add(op(cfg, next_one), &[]));
                 next += 1;
@@ -103,6 +105,7 @@ fn run_by(cfg: &DriveConfig, script: &[Given], together: bool) -> (Vec<u64>, Fla
             flash.give(&given, now, &mut events);
         } else if let Some((now, kind, id)) = events.pop() {
             flash.now = now;
+            flash.press(0, now.0 >= pressed_at);
             flash.on_event(kind, id, now, &mut events);
         }
         for done in std::mem::take(&mut flash.done) {
@@ -194,6 +197,27 @@ fn a_read_behind_a_program() {
     // program 0 -- 100 stops 120 read 235 resumes 255 -- 811
     expect("immediate", PROGRAM_IN, &script, &[811_000, 235_000]);
     expect("none", PROGRAM_IN, &script, &[656_000, 771_000]);
+}
+
+/// What a die owes goes before reads: nothing stops for them any more, and what is stopped goes on.
+#[test]
+fn a_die_that_owes_locks_stops_nothing() {
+    let script = [PROGRAM, read(100 * US + PROGRAM_IN, Medium), read(120 * US + PROGRAM_IN, High)];
+    let cfg = psr("immediate", 1);
+    for (pressed_at, ends) in [
+        // program 0 -- 100 stops 120 high 235 medium 350 resumes 370 -- 926
+        (u64::MAX, [926 * US, 350 * US, 235 * US]),
+        // program 0 -- 656 high 771 medium 886
+        (0, [656 * US, 886 * US, 771 * US]),
+        // program 0 -- 100 stops 120 resumes 140 -- 696 high 811 medium 926
+        (110 * US, [696 * US, 926 * US, 811 * US]),
+        // program 0 -- 100 stops 120 high 235 resumes 255 -- 811 medium 926
+        (200 * US, [811 * US, 926 * US, 235 * US]),
+    ] {
+        let (found, _) = run_by(&cfg, &script, true, pressed_at.saturating_add(PROGRAM_IN));
+        let found: Vec<u64> = found.iter().map(|end| end - PROGRAM_IN).collect();
+        assert_eq!(found, ends, "from {pressed_at}");
+    }
 }
 
 #[test]

@@ -80,15 +80,15 @@ pub(crate) struct Locks {
 }
 
 impl Locks {
-    /// Nothing is exposed on a drive of a checked configuration.
+    /// Nothing is exposed on a drive of a checked configuration, whose dies' work may be stopped for reads, or not.
     pub fn new(
         cfg: &Sections,
-        policy: &sanitize::Config,
+        (policy, suspends): (&sanitize::Config, bool),
         layout: &Layout,
         (copies, slots): (usize, u32),
     ) -> Self {
         let (manner, on) = Manner::new(cfg, policy, layout);
-        let bound = Bound::new(Terms::new(cfg, manner.rules.max_exposed_ns), layout, slots);
+        let bound = Bound::new(Terms::new(cfg, manner.rules.max_exposed_ns, suspends), layout, slots);
         let of = |count: u32| if on { count as usize } else { 0 };
         let late = |count: u32| if cfg.cleaning.lazy_erase { of(count) } else { 0 };
         let pages = layout.blocks() * layout.pages_per_block;

@@ -93,10 +93,14 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Those of a configuration with this maximum; ns.
-    pub(crate) fn new(cfg: &Sections, limit_ns: u64) -> Self {
+    /// Those of a configuration with this maximum; ns. Work of dies may be stopped for reads, or not.
+    pub(crate) fn new(cfg: &Sections, limit_ns: u64, suspends: bool) -> Self {
         let (g, in_flight) = (&cfg.geometry, cfg.moves_in_flight());
-        let longest = Timing::new(cfg).longest(g.page_bytes);
+        let timing = Timing::new(cfg);
+        let longest = timing.longest(g.page_bytes);
+        // When a group is pressed, each of its dies may be about to stop; from then on nothing stops.
+        let dies = u64::from((cfg.lane_span() / g.planes_per_die).max(1));
+        let stopped_ns = if suspends { dies * (timing.suspend_ns() + timing.resume_ns()) } else { 0 };
         let attempts = match cfg.errors.model {
             ErrorModel::None => 1,
             ErrorModel::Cells => {
@@ -117,6 +121,7 @@ impl Terms {
         Terms {
             limit_ns,
             between_ns: LOOK_NS
+                + stopped_ns
                 + (1 + u64::from(READS_BEFORE)) * read_ns
                 + u64::from(lanes_per_group) * waiting,
             read_ns,

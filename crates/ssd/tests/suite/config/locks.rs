@@ -93,8 +93,8 @@ const WRONG: &[(&str, &[&str])] = &[
         &["ftl.sanitize.max_exposed_ms", "ftl.cleaning.lazy_erase = false"],
     ),
     (
-        "[ftl.sanitize]\nmax_exposed_ms = 100\n[flash.preemption]\npolicy = \"immediate\"",
-        &["ftl.sanitize.max_exposed_ms", "flash.preemption.policy = \"none\""],
+        "[ftl.sanitize]\nmax_exposed_ms = 100\n[flash.preemption]\npolicy = \"priority_aware\"",
+        &["ftl.sanitize.max_exposed_ms", "flash.preemption.policy = \"safe_point\""],
     ),
     (
         "[ftl.sanitize]\npolicy = \"erase\"\nmax_exposed_ms = 100",

@@ -5,6 +5,7 @@ use super::setup::{make_room, pick, random_locks};
 use super::traffic::Run;
 use ssd::DriveConfig;
 use ssd::config::{Table, Value};
+use ssd::flash::preemption;
 use ssd::ftl::page_class;
 use ssd::rng::Rng;
 use ssd::sections::{Reliability, SchedulingOrder};
@@ -44,8 +45,17 @@ pub fn bound_exposure(cfg: &mut DriveConfig) {
     }
 }
 
-/// A drive that locks, within a bound: no block fails, and no lock.
+/// A drive that locks, within a bound: no block fails, and no lock. Its dies may stop their work for reads.
 pub fn random_bounded(rng: &mut Rng) -> DriveConfig {
+    drawn(rng, true)
+}
+
+/// The same where none does.
+pub fn random_bounded_unstopped(rng: &mut Rng) -> DriveConfig {
+    drawn(rng, false)
+}
+
+fn drawn(rng: &mut Rng, stops: bool) -> DriveConfig {
     loop {
         let mut cfg = random_locks(rng);
         if cfg.page_class.name() != page_class::FAMILY.default || cfg.slc_blocks_per_lane() > 0 {
@@ -59,7 +69,11 @@ pub fn random_bounded(rng: &mut Rng) -> DriveConfig {
         cfg.reliability = Reliability::default();
         cfg.cleaning.lazy_erase = false;
         cfg.timing.independent_reads = false;
-        cfg.preemption.select("none").unwrap();
+        match cfg.preemption.name() {
+            preemption::priority_aware::NAME if stops => cfg.preemption.select("safe_point").unwrap(),
+            _ if stops => {}
+            _ => cfg.preemption.select("none").unwrap(),
+        }
         cfg.scheduling.order = SchedulingOrder::ReadFirst;
         cfg.read_reclaim.select("never").unwrap();
         if bound(&mut cfg, rng) {

@@ -32,6 +32,8 @@ pub struct Tally {
     /// Locks that were set again because they were old.
     pub relocks: u64,
     pub lock_copies: u64,
+    /// Times that a die stopped its work for a read.
+    pub stops: u64,
     /// Wordlines scrubbed.
     pub scrubs: u64,
     /// Pages of one bit a cell scrubbed or reprogrammed, and pages copied inside chips, where a thief watches.
@@ -78,6 +80,7 @@ impl Tally {
         self.failed_locks += other.failed_locks;
         self.relocks += other.relocks;
         self.lock_copies += other.lock_copies;
+        self.stops += other.stops;
         self.scrubs += other.scrubs;
         self.one_bit_hidden += other.one_bit_hidden;
         self.copies += other.copies;

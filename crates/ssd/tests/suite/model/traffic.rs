@@ -569,6 +569,7 @@ impl Run {
             spoiled: if self.drive.chips().ages() { 0 } else { self.oracle.units_lost },
             relocks: self.drive.stats().ftl.sanitize_relocks,
             lock_copies: self.drive.stats().ftl.sanitize_copies,
+            stops: self.drive.stats().flash.suspends.iter().flatten().sum(),
             exposed_percent: {
                 let (longest_ns, most_ns) = self.longest_exposure();
                 (100 * longest_ns).checked_div(most_ns).unwrap_or(0)
