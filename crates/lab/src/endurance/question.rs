@@ -206,6 +206,7 @@ impl Question<'_> {
                 spec.title()
             )));
         }
+        one_drive(spec, prepared)?;
         let mut remarks = Vec::new();
         let (load, totals) = match unending(spec, prepared, small.times)? {
             Some(scaled) => {
@@ -279,9 +280,12 @@ impl Question<'_> {
         if totals.written <= 0.0 && totals.days > 0.0 {
             return Ok(0.0);
         }
-        // Jobs that go on as soon as the drive answers have no rate of their own.
+        // Jobs that go on as soon as the drive answers have no rate of their own, wherever they wait for it.
         let is_paced = match prepared.demands() {
-            Some(demands) => !can_saturate(&demands, &whole.config),
+            Some(demands) => {
+                let have_rates = demands.iter().flatten().all(|demand| demand.bytes_per_s.is_some());
+                have_rates && !can_saturate(&demands, &whole.config)
+            }
             None => !spec.is_driven() && spec.has_times(),
         };
         if is_paced && totals.days > 0.0 {
@@ -474,8 +478,26 @@ fn measure(
     Ok((0..tasks.len()).filter_map(|at| found.get(place(at)?).copied()).collect())
 }
 
+/// Refuses what works on several drives: how long one of them lasts is not known from all that they do.
+fn one_drive(spec: &Spec, prepared: &Prepared) -> Result<(), EnduranceError> {
+    let drives = prepared.split().names();
+    if drives.len() < 2 {
+        return Ok(());
+    }
+    Err(asked(format!(
+        "{}: it works on several drives\n    found:   {}\n    allowed: the jobs or the devices of one drive at a time \
+         (workload.devices), or all on one (workload.drives = \"together\")",
+        spec.title(),
+        drives.join(", ")
+    )))
+}
+
 /// A generator that never ends and is so many times smaller; none for what has an end of its own.
 fn unending(spec: &Spec, prepared: &Prepared, times: f64) -> Result<Option<Spec>, EnduranceError> {
+    // What a page cache lets through depends on the times of what comes.
+    if cached(spec) {
+        return Ok(None);
+    }
     let gib = match spec {
         Spec::Synthetic(SyntheticSpec { footprint_gib, .. }) => *footprint_gib,
         Spec::Mix(MixSpec { footprint_percent, footprint_gib, .. }) => match *footprint_gib {
@@ -489,10 +511,30 @@ fn unending(spec: &Spec, prepared: &Prepared, times: f64) -> Result<Option<Spec>
     let mut set = |key: &str, value: String| scaled.set(key, &value).map_err(Failure::Workload);
     set("arrival", "\"closed\"".to_owned())?;
     set("count", "1000000000000".to_owned())?;
+    // Users who all send the same at once would write it once.
+    set("copies", "1".to_owned())?;
     if gib > 0.0 && times > 1.0 {
         set("footprint_gib", format!("{:?}", gib / times))?;
     }
     Ok(Some(scaled))
+}
+
+/// Whether a generator has a page cache above the drive.
+fn cached(spec: &Spec) -> bool {
+    match spec {
+        Spec::Synthetic(SyntheticSpec { page_cache_mib, .. }) | Spec::Mix(MixSpec { page_cache_mib, .. }) => {
+            *page_cache_mib > 0.0
+        }
+        _ => false,
+    }
+}
+
+/// How many users send what a generator makes.
+fn copies(spec: &Spec) -> f64 {
+    match spec {
+        Spec::Synthetic(SyntheticSpec { copies, .. }) | Spec::Mix(MixSpec { copies, .. }) => *copies as f64,
+        _ => 1.0,
+    }
 }
 
 /// What a generator does in its whole length.
@@ -500,8 +542,8 @@ fn generated(spec: &Spec, prepared: &Prepared, sectors: u64) -> Result<Totals, E
     let found = prepared.footprint(sectors).map_err(Failure::Workload)?;
     let days = if spec.has_times() { found.duration_ns as f64 / 86_400e9 } else { 0.0 };
     Ok(Totals {
-        written: found.bytes_written as f64,
-        read: found.bytes_read as f64,
+        written: copies(spec) * found.bytes_written as f64,
+        read: copies(spec) * found.bytes_read as f64,
         days,
         touched: found.bytes() as f64,
     })

@@ -125,8 +125,20 @@ fn writes(answer: &Answer, lines: &mut Lines) {
     }
 }
 
+/// Whether it is the rating that is used up, and not before it the cycles of the blocks: where both are known the
+/// rating's budget is the first.
+fn is_by_rating(answer: &Answer) -> bool {
+    answer.tbw_bytes.is_some()
+        && answer.budgets.first().is_some_and(|first| first.bytes <= answer.budget_bytes)
+}
+
 fn years(answer: &Answer, lines: &mut Lines) {
-    let to = if answer.tbw_bytes.is_some() { "years to the rating" } else { "years" };
+    let by_rating = is_by_rating(answer);
+    let to = match (by_rating, answer.tbw_bytes) {
+        (true, _) => "years to the rating",
+        (false, Some(_)) => "years to the cycles",
+        (false, None) => "years",
+    };
     match (answer.years, answer.years_range) {
         (None, _) => lines.row(to, "for ever: nothing is programmed"),
         (Some(years), range) => {
@@ -153,7 +165,7 @@ fn years(answer: &Answer, lines: &mut Lines) {
         } else {
             format!("too much: {} less would do", percent(1.0 - 1.0 / share))
         };
-        let name = if answer.dwpd.is_some() { "share of DWPD used" } else { "share used" };
+        let name = if by_rating && answer.dwpd.is_some() { "share of DWPD used" } else { "share used" };
         let at_worst = if answer.is_range { "at worst " } else { "" };
         let text = format!("{at_worst}{}   {room}   over {} years", number(share), answer.wanted_years);
         lines.row(name, &text);

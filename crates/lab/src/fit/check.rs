@@ -54,6 +54,12 @@ pub fn check(sheet: &mut Sheet) -> Result<(), JobError> {
         let meant = Dimension::Time.typed(latency / 1e3);
         return wrong(measure.key(), found, format!("type {} = \"{meant}\" if it is in us", measure.key()));
     }
+    if let (Some(host), Some(nand)) = (sheet.smart.host_written, sheet.smart.nand_written)
+        && nand < host
+    {
+        let [found, least] = [nand, host].map(|bytes| Dimension::Bytes.told(bytes));
+        return wrong("smart.nand_written", found, format!("at least what the host wrote, {least}"));
+    }
     if let Some(part) = sheet.partly_used.iter().find(|part| part.figures.is_empty()) {
         let found = format!("no figure with {} in use", Dimension::Bytes.told(part.capacity));
         return wrong("partly_used", found, PartlyUsed::MEASURES.map(Measure::key).join(", "));

@@ -6,6 +6,7 @@ use crate::base::number::digits;
 use crate::plan::job::JobError;
 use serde_json::{Map, Value};
 use std::path::Path;
+use workload::fio::is_synchronous;
 
 /// A result is no larger.
 const LONGEST: u64 = 256 << 20;
@@ -32,20 +33,33 @@ pub fn add(path: &Path, sheet: &mut Sheet) -> Result<(), JobError> {
     let global = whole.get("global options").and_then(Value::as_object).unwrap_or(&empty);
     let version = whole.get("fio version").and_then(Value::as_str).unwrap_or("fio");
     let before = sheet.figures.len();
-    let mut others = Vec::new();
+    let (mut found, mut others) = (Vec::<Found<'_>>::new(), Vec::new());
     for job in jobs {
         let name = job.get("jobname").and_then(Value::as_str).unwrap_or("without a name");
-        let job = Measured { job, global, capacity: sheet.capacity };
-        match job.figure() {
-            Ok((measure, value)) => {
-                let source = format!("{version}, {}, job {name}", path.display());
-                sheet.figures.insert(measure, Figure { value, source });
-                sheet
-                    .remarks
-                    .extend(job.short(measure).map(|text| format!("{}, job {name}: {text}", path.display())));
+        let job = Measured { job, global };
+        let (measure, value) = match job.figure() {
+            Ok(figure) => figure,
+            Err(what) => {
+                others.push(format!("job {name}: {what}"));
+                continue;
             }
-            Err(what) => others.push(format!("job {name}: {what}")),
+        };
+        let written = job.number("write", "io_bytes").unwrap_or(0.0);
+        // Clones of a job that are not reported together each have their own.
+        match found.iter_mut().find(|other| (other.name, other.measure) == (name, measure)) {
+            Some(other) => {
+                (other.value, other.written) = (other.value + value, other.written + written);
+                other.clones += 1;
+            }
+            None => found.push(Found { name, measure, value, written, clones: 1 }),
         }
+    }
+    for job in found {
+        let source = format!("{version}, {}, job {}", path.display(), job.name);
+        sheet.figures.insert(job.measure, Figure { value: job.of_all(), source });
+        let short =
+            job.short(sheet.capacity).map(|text| format!("{}, job {}: {text}", path.display(), job.name));
+        sheet.remarks.extend(short);
     }
     if sheet.figures.len() == before && !others.is_empty() {
         return Err(failed(
@@ -61,11 +75,42 @@ pub fn add(path: &Path, sheet: &mut Sheet) -> Result<(), JobError> {
     Ok(())
 }
 
+/// What the clones of a job measure, together.
+struct Found<'a> {
+    name: &'a str,
+    measure: Measure,
+    value: f64,
+    written: f64,
+    clones: u32,
+}
+
+impl Found<'_> {
+    /// Throughputs add up; a latency is that of a request of any of them.
+    fn of_all(&self) -> f64 {
+        if self.measure.dimension() == Dimension::Time {
+            self.value / f64::from(self.clones)
+        } else {
+            self.value
+        }
+    }
+
+    /// Why its writes may not be those of a full drive.
+    fn short(&self, capacity: f64) -> Option<String> {
+        let is_written = matches!(self.measure, Measure::RandomWrite | Measure::Mixed);
+        (is_written && self.written < capacity).then(|| {
+            format!(
+                "it wrote {}, less than the drive holds: unless the drive was full of random writes before, this is \
+                 not its steady state",
+                Dimension::Bytes.told(self.written)
+            )
+        })
+    }
+}
+
 /// A job's result.
 struct Measured<'a> {
     job: &'a Value,
     global: &'a Map<String, Value>,
-    capacity: f64,
 }
 
 impl Measured<'_> {
@@ -84,7 +129,8 @@ impl Measured<'_> {
         let size = self.option("bs").or_else(|| self.option("blocksize")).unwrap_or("4k");
         let bytes = size_of(size).ok_or_else(|| format!("bs={size}"))?;
         let number = |name: &str| self.option(name).and_then(|text| text.parse::<f64>().ok()).unwrap_or(1.0);
-        let depth = number("iodepth") * number("numjobs").max(1.0);
+        let of_one = if is_synchronous(self.option("ioengine")) { 1.0 } else { number("iodepth") };
+        let depth = of_one * number("numjobs").max(1.0);
         let bandwidth = |kind: &str| self.number(kind, "bw_bytes").map(|bytes| bytes / 1e6);
         let rate = |kind: &str| self.number(kind, "iops");
         let latency = |kind: &str| {
@@ -111,19 +157,6 @@ impl Measured<'_> {
             _ => return Err(format!("rw={rw}, bs={size}, {} in flight", digits(depth))),
         };
         found.filter(|(_, value)| *value > 0.0).ok_or_else(|| format!("rw={rw}: nothing was measured"))
-    }
-
-    /// Why its writes may not be those of a full drive.
-    fn short(&self, measure: Measure) -> Option<String> {
-        let is_written = matches!(measure, Measure::RandomWrite | Measure::Mixed);
-        let written = self.number("write", "io_bytes").filter(|_| is_written)?;
-        (written < self.capacity).then(|| {
-            format!(
-                "it wrote {}, less than the drive holds: unless the drive was full of random writes before, this is \
-                 not its steady state",
-                Dimension::Bytes.told(written)
-            )
-        })
     }
 }
 

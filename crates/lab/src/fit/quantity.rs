@@ -163,8 +163,18 @@ fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end =
         text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | ','))).unwrap_or(text.len());
-    let number: f64 = text[..end].replace(['_', ','], "").parse().ok()?;
+    let number: f64 = plain(&text[..end])?.parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some((number, text[end..].trim()))
+}
+
+/// Digits without what stands between thousands; none if a comma stands elsewhere, as for decimals.
+fn plain(text: &str) -> Option<String> {
+    let whole = text.split('.').next().unwrap_or(text);
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let are_thousands =
+        whole == first || (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
+    (are_thousands && !text[whole.len()..].contains(',')).then(|| text.replace(['_', ','], ""))
 }
 
 #[cfg(test)]
@@ -178,6 +188,7 @@ mod tests {
             (Dimension::Bandwidth, "6.8GB/s", 6800.0),
             (Dimension::Rate, "94.3 kIOPS", 94_300.0),
             (Dimension::Rate, "540,000 iops", 540_000.0),
+            (Dimension::Rate, "1,540,000.5 iops", 1_540_000.5),
             (Dimension::Time, "0.065 ms", 65.0),
             (Dimension::Bytes, "960GB", 960e9),
             (Dimension::Bytes, "1105 GiB", 1105.0 * 1_073_741_824.0),

@@ -26,7 +26,7 @@ impl Sheet {
         let given = given.transpose()?;
         let mut sheet = match (path, given) {
             (Some(path), _) => {
-                let read = File::read(path).and_then(|file| file.with_table(walk));
+                let read = File::read(path).and_then(|file| file.with_table(|table| walk(table, given)));
                 read.map_err(|error| JobError::new(error.to_string()))?
             }
             (None, Some(capacity)) => Sheet::of_capacity("drive", capacity),
@@ -36,7 +36,6 @@ impl Sheet {
                 ));
             }
         };
-        sheet.capacity = given.unwrap_or(sheet.capacity);
         for path in results {
             fio::add(path, &mut sheet)?;
         }
@@ -73,9 +72,11 @@ fn figure(walk: &Walk<'_>, measure: Measure) -> Result<Option<f64>, PaperError> 
     Ok(value)
 }
 
-fn walk(walk: &Walk<'_>) -> Result<Sheet, PaperError> {
+/// A sheet, of a drive of another capacity if one is given.
+fn walk(walk: &Walk<'_>, given: Option<f64>) -> Result<Sheet, PaperError> {
     let name = walk.need_text("name")?;
     let capacity = quantity(walk, "capacity", Dimension::Bytes)?;
+    let capacity = given.or(capacity);
     let capacity = capacity.ok_or_else(|| walk.wrong("capacity", "found nothing", "such as \"960 GB\""))?;
     let mut sheet = Sheet::of_capacity(&name, capacity);
     sheet.raw = quantity(walk, "raw", Dimension::Bytes)?;
@@ -92,8 +93,8 @@ fn walk(walk: &Walk<'_>) -> Result<Sheet, PaperError> {
     }
     if let Some(flush) = walk.text("flush")? {
         sheet.capacitors = match flush.as_str() {
-            "capacitors" => true,
-            "program" => false,
+            "capacitors" => Some(true),
+            "program" => Some(false),
             _ => return Err(walk.no_such("flush", "flush", &flush, &["capacitors", "program"])),
         };
     }

@@ -116,7 +116,7 @@ pub struct Sheet {
     /// KiB of an entry of its map.
     pub unit_kib: u32,
     /// Whether FLUSH is answered from DRAM.
-    pub capacitors: bool,
+    pub capacitors: Option<bool>,
     /// Years of the warranty.
     pub years: f64,
     /// The figures.
@@ -142,7 +142,7 @@ impl Sheet {
             planes: None,
             bits: 3,
             unit_kib: 4,
-            capacitors: false,
+            capacitors: None,
             years: YEARS,
             figures: BTreeMap::new(),
             beside: Vec::new(),

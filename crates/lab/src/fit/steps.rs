@@ -12,6 +12,8 @@ use crate::base::stop::Stop;
 use crate::base::threads::on_all_cores;
 use crate::plan::job::JobError;
 
+/// Percentiles from here on are a tail.
+const TAIL: f64 = 99.0;
 /// What a drive may be slower in reads than its link before the link is not what limits it.
 const LINK_SLACK: f64 = 0.97;
 /// Policies that are tried where a skewed load was measured.
@@ -74,11 +76,17 @@ impl Fitter<'_> {
             None => Because::Assumed("2 to 6; tPROG goes with it".to_owned()),
         };
         self.note("nand.geometry.planes_per_die", planes, because);
-        (self.model.unit_kib, self.model.capacitors) = (sheet.unit_kib, sheet.capacitors);
+        (self.model.unit_kib, self.model.capacitors) = (sheet.unit_kib, sheet.capacitors.unwrap_or_default());
         let rated = [(Measure::RandomEndurance, "random"), (Measure::SequentialEndurance, "sequential")];
         self.model.rating = rated.into_iter().find_map(|(of, workload)| Some((sheet.get(of)?, workload)));
-        let flush = if sheet.capacitors { "capacitors" } else { "program" };
-        self.note("host.buffer.flush", flush, Because::Fixed("the sheet".to_owned()));
+        let flush = if self.model.capacitors { "capacitors" } else { "program" };
+        let because = match sheet.capacitors {
+            Some(_) => Because::Fixed("the sheet".to_owned()),
+            None => Because::Assumed(
+                "capacitors answer it from DRAM, in data-centre drives: flush says".to_owned(),
+            ),
+        };
+        self.note("host.buffer.flush", flush, because);
     }
 
     fn parity(&mut self) {
@@ -318,8 +326,9 @@ impl Fitter<'_> {
     /// How programs and erases give way, from the tails of reads beside writes.
     fn suspension(&mut self) -> Result<(), JobError> {
         let all = self.sheet.beside.iter().enumerate();
+        let has_tails = |row: &Beside| row.reads.iter().any(|(percent, _)| *percent >= TAIL);
         let rows: Vec<&Beside> =
-            all.filter(|(at, _)| self.fits_suspension(*at)).map(|(_, row)| row).collect();
+            all.filter(|(at, row)| self.fits_suspension(*at) && has_tails(row)).map(|(_, row)| row).collect();
         if rows.is_empty() {
             let value = self.model.suspension.told();
             let because =
@@ -336,7 +345,7 @@ impl Fitter<'_> {
         let mut off = [0.0; Suspension::ALL.len()];
         for (at, result) in tried.into_iter().enumerate() {
             let result = result?;
-            let tails = rows[at % rows.len()].reads.iter().filter(|(percent, _)| *percent >= 99.0);
+            let tails = rows[at % rows.len()].reads.iter().filter(|(percent, _)| *percent >= TAIL);
             off[at / rows.len()] +=
                 tails.map(|(percent, us)| (percentile(&result, *percent) / us).ln().powi(2)).sum::<f64>();
         }

@@ -168,6 +168,11 @@ fn mistakes_are_told_with_what_to_type() {
         ("cell = \"tcl\"", "did you mean"),
         ("random_write_amplification = 0.9", "1 or more"),
         ("flush = \"capacitor\"", "capacitors"),
+        ("sequential_read = \"1,5 GB/s\"", "sheet.toml:4: sequential_read"),
+        (
+            "[smart]\nhost_written = \"100 TB\"\nnand_written = \"90 TB\"",
+            "at least what the host wrote, 100 TB",
+        ),
         ("[[partly_used]]\ncapacity = \"960 GB\"", "less than the drive's 960 GB"),
         ("[[partly_used]]\ncapacity = \"9 GB\"", "at least 96 GB"),
         ("[[partly_used]]\ncapacity = \"372 GiB\"", "random_write, random_write_amplification"),
@@ -201,7 +206,7 @@ fn counters_of_the_drive_say_what_its_cells_last() {
 
 /// What fio 3.33 prints, shortened to what is read.
 const FIO: &str = r#"fio: a line before it
-{ "fio version": "fio-3.33", "global options": { "direct": "1", "bs": "4k" }, "jobs": [
+{ "fio version": "fio-3.33", "global options": { "direct": "1", "bs": "4k", "ioengine": "libaio" }, "jobs": [
   { "jobname": "deep", "job options": { "rw": "randwrite", "iodepth": "64", "numjobs": "2" },
     "write": { "io_bytes": 4000000000, "bw_bytes": 386252800, "iops": 94300.5, "clat_ns": { "mean": 2000.0 } } },
   { "jobname": "single", "job options": { "rw": "randread" },
@@ -228,6 +233,21 @@ fn results_of_fio_are_figures() {
     );
     assert!(sheet.remarks.iter().any(|line| line.contains("job odd") && line.contains("not used")));
     assert!(read(FIO, None).unwrap_err().contains("--capacity"));
+    // An engine that has one request in flight, whatever the job says: of the two clones each has one.
+    let calls = read(&FIO.replace("libaio", "psync"), Some("960GB")).unwrap();
+    assert!(calls.get(Measure::RandomWrite).is_none(), "{:?}", calls.figures);
+    assert!(calls.remarks.iter().any(|line| line.contains("rw=randwrite, bs=4k, 2 in flight")));
+    // Clones that are not reported together.
+    let clones = FIO.replace("\"odd\"", "\"single\"").replace(", \"bs\": \"8k\", \"iodepth\": \"64\"", "");
+    let clones = read(&clones.replacen("65250.0", "34750.0", 1), Some("960GB")).unwrap();
+    assert_eq!(clones.get(Measure::ReadLatency), Some(50.0), "the mean of both");
+    let clones = FIO.replace("\"odd\"", "\"deep\"").replace("\"randread\", \"bs\": \"8k\"", "\"randwrite\"");
+    let clones = clones.replace("\"read\": { \"io_bytes\": 1000", "\"write\": { \"io_bytes\": 970000000000");
+    let clones =
+        clones.replacen("\"write\": { \"io_bytes\": 970000000000", "\"read\": { \"io_bytes\": 1000", 1);
+    let clones = read(&clones, Some("960GB")).unwrap();
+    assert_eq!(clones.get(Measure::RandomWrite), Some(109_300.5), "the sum of both");
+    assert!(!clones.remarks.iter().any(|line| line.contains("less than the drive holds")));
     assert!(read(FIO, Some("960")).unwrap_err().contains("without its unit"));
     for (text, told) in [
         ("{}", "it has no jobs"),
@@ -260,5 +280,30 @@ fn what_the_systems_fio_prints_is_read() {
             let given = |measure| sheet.get(measure).unwrap_or(0.0);
             assert!(given(Measure::ReadLatency) > 0.0 && given(Measure::SequentialWrite) > 0.0, "{sheet:?}");
         }
+    }
+}
+
+/// A rating in drive writes a day is of the drive that is meant.
+#[test]
+fn a_rating_follows_the_capacity_that_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sheet.toml");
+    std::fs::write(&path, "name = \"x\"\ncapacity = \"960 GB\"\nrandom_endurance = \"1 DWPD\"\n").unwrap();
+    let tb = |capacity: Option<&str>| {
+        let sheet = Sheet::read(Some(&path), &[], capacity).unwrap();
+        (sheet.capacity / 1e9, sheet.get(Measure::RandomEndurance).unwrap() / 1e12)
+    };
+    assert_eq!(tb(None), (960.0, 1752.0));
+    assert_eq!(tb(Some("1.92TB")), (1920.0, 3504.0));
+}
+
+/// What nobody says is assumed, and reads without their tails fix nothing.
+#[test]
+fn what_is_not_given_is_assumed() {
+    let text = "name = \"x\"\ncapacity = \"960 GB\"\n[[reads_beside_writes]]\nwrites = \"10 kIOPS\"\np50 = \"70 us\"\n";
+    let fit = fitted(&sheet(text).unwrap());
+    for key in ["host.buffer.flush", "flash.preemption.policy"] {
+        let found = fit.found.iter().find(|found| found.key == key).unwrap();
+        assert!(matches!(found.because, Because::Assumed(_)), "{found:?}");
     }
 }

@@ -182,11 +182,13 @@ fn busy_with_locks(_: &Facts<'_>, result: &RunResult) -> Option<Remark> {
     if own == 0 || 100 * own < MOVED_FOR_LOCKS_PERCENT * all {
         return None;
     }
+    let moved = match work.copies {
+        0 => "valid units out of blocks to erase them".to_owned(),
+        copies => format!("{} valid units because something beside them had become invalid", count(copies)),
+    };
     Some(Remark::caution(format!(
-        "{} moved {} valid units because something beside them had become invalid: {} of {} pages programmed ({} %), \
-         which policy none would not have moved",
+        "{} moved {moved}: {} of {} pages programmed ({} %), which policy none would not have moved",
         work.policy,
-        count(work.copies),
         count(own),
         count(all),
         digits(100.0 * own as f64 / all as f64),

@@ -250,6 +250,49 @@ fn what_has_no_times_needs_a_rate() {
     assert!(1.2 < skewed && skewed < answer.rated_write_amplification.unwrap(), "{answer:?}");
 }
 
+/// Waiting for flushes is no rate, and what several drives do says nothing of one.
+#[test]
+fn jobs_without_a_rate_or_for_several_drives_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jobs.fio");
+    let told = |text: &str| {
+        std::fs::write(&path, format!("[global]\nrw=randwrite\nbs=4k\nsize=64m\n{text}")).unwrap();
+        let spec = Spec::fio(&path);
+        let prepared = spec.prepare().unwrap();
+        let asked = wanted(&[("capacity", "480GB"), ("tbw", "300")]);
+        let answer = || -> Result<Answer, EnduranceError> {
+            asked.question(&job(None, &[]), Some((&spec, &prepared)))?.answer(&Stop::default(), &|_, _| {})
+        };
+        answer().unwrap_err().to_string()
+    };
+    for job in ["fsync=1", "sync=1", "iodepth=32\nioengine=libaio"] {
+        let told = told(&format!("[a]\nfilename=/dev/nvme0n1\n{job}\n"));
+        assert!(told.contains("nothing says how much is written a day"), "{job}: {told}");
+    }
+    let told = told("rate_iops=50\n[a]\nfilename=/dev/nvme0n1\n[b]\nfilename=/dev/nvme1n1\n");
+    assert!(told.contains("several drives") && told.contains("nvme0n1, nvme1n1"), "{told}");
+}
+
+/// Ten users who write the same places write ten times as much as one, at times of their own.
+#[test]
+fn users_of_a_generator_add_up() {
+    let ask = |copies: u32, rate: u32, more: &str| {
+        let text = "pattern = \"uniform\"\nread_percent = 0\nfootprint_gib = 1.0\narrival = \"fixed\"\n";
+        let text = format!("{text}rate_iops = {rate}\ncopies = {copies}\ncount = 20000\n{more}");
+        let spec = Spec::parse(&text).unwrap();
+        let prepared = spec.prepare().unwrap();
+        let asked = wanted(&[("capacity", "480GB"), ("tbw", "300")]);
+        let question = asked.question(&job(None, &[]), Some((&spec, &prepared))).unwrap();
+        question.answer(&Stop::default(), &|_, _| {}).unwrap()
+    };
+    let (ten, one) = (ask(10, 100, ""), ask(1, 1_000, ""));
+    close("writes a day", ten.host_bytes_a_day, one.host_bytes_a_day, 1.0);
+    close("write amplification", ten.write_amplification[0], one.write_amplification[0], 0.1);
+    // A cache that holds all of it lets through what its flusher writes.
+    let cached = ask(1, 1_000, "page_cache_mib = 2000\n");
+    assert!(cached.host_bytes_a_day < one.host_bytes_a_day, "{cached:?}");
+}
+
 /// A rated drive says how long it lasts if it goes on like the run: the budget over what it programs a day.
 #[test]
 fn a_rated_drive_tells_how_long_it_would_last() {

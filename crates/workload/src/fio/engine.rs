@@ -45,6 +45,12 @@ const SERVER_QUEUED: &[&str] = &["gfapi_async", "ime_aio", "nbd", "nfs", "dfs", 
 /// Engines that copy from and to memory that is mapped to a file, or to persistent memory.
 const MAPPED: &[&str] = &["mmap", "libpmem", "pmemblk", "dev-dax"];
 
+/// Whether an engine has one request in flight, whatever `iodepth` says; the default has, as of all without a name.
+pub fn is_synchronous(engine: Option<&str>) -> bool {
+    let is_in = |names: &[&str]| engine.is_none_or(|engine| names.contains(&engine));
+    [SYNCHRONOUS, SERVER_SYNCHRONOUS, MAPPED].into_iter().any(is_in)
+}
+
 pub(super) fn engine(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
     let text = value.word()?;
     // One from elsewhere, by its path.

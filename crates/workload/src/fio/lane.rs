@@ -184,7 +184,8 @@ impl Lane {
             let map = job.uses_map().then(|| Map::new(sectors / least));
             let mut choosers = [const { None }; 3];
             for direction in directions(job.work) {
-                let blocks = (sectors - sizes[*direction].min) / align[*direction] + 1;
+                // Where sizes go by the order of requests, that of trims is not used and may be larger than the file.
+                let blocks = sectors.saturating_sub(sizes[*direction].min) / align[*direction] + 1;
                 let chooser = Chooser::new(&job.distribution, blocks, align[*direction], random)?;
                 choosers[*direction] = Some(chooser);
             }

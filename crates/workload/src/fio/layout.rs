@@ -186,9 +186,10 @@ impl<'a> Files<'a> {
             let number = if is_drive(name) { 1 } else { 1 + files.number.len() as u32 };
             files.number.insert(name, number);
             // A device begins where its drive does.
-            let at = if is_device(name) { 0 } else { files.end.next_multiple_of(FILE_ALIGN) };
+            let next = files.end.checked_next_multiple_of(FILE_ALIGN).unwrap_or(u64::MAX);
+            let at = if is_device(name) { 0 } else { next };
             files.place.insert(name, at);
-            files.end = files.end.max(at + files.bytes[name]);
+            files.end = files.end.max(at.saturating_add(files.bytes[name]));
         }
         files
     }

@@ -30,6 +30,7 @@ mod read_back;
 mod sizes;
 mod steady;
 mod watch;
+pub use engine::is_synchronous;
 pub use jobs::{JobFile, is_job_file};
 pub use option::{Class, JobOption};
 pub use options::options;

@@ -238,7 +238,8 @@ impl Reader<'_> {
                 Wrong::new(format!("[{inner}"), "a name between [ and ], and nothing else").at(place, "")
             );
         }
-        self.in_global = name == "global";
+        // As in fio 3.33, whatever follows the word.
+        self.in_global = name.starts_with("global");
         if !self.in_global {
             let (name, lines) = (name.to_owned(), self.global.clone());
             self.found.push(Section { place: place.clone(), name, lines });

@@ -42,7 +42,7 @@ impl Rate {
 
     /// So many bytes were issued: when is the next request due?
     pub fn advance(&mut self, bytes: u64, arrivals: &mut Option<Rng>) {
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
         self.due_ns = match arrivals {
             None => self.time_of(self.bytes),
             Some(rng) => {

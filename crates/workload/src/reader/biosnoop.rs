@@ -113,7 +113,7 @@ impl Format for Biosnoop {
         let process = line[name_at..columns_at].trim_ascii();
         let mut fields = Fields::from(line, Self::SEPARATOR, columns_at);
         let (mut disk, mut letters, mut latency_ns) = (Word::default(), Word::default(), 0);
-        let (mut sector, mut bytes) = (Number::default(), Number::default());
+        let (mut sector, mut bytes) = (None, Number::default());
         for &(column, what) in &self.columns {
             let at = fields.position();
             match what {
@@ -122,15 +122,25 @@ impl Format for Biosnoop {
                 }
                 Use::Disk => disk = Word { text: fields.word(column, "a name")?, column, at },
                 Use::Letters => letters = Word { text: fields.word(column, "R or W")?, column, at },
-                Use::Sector => sector = fields.placed(column)?,
+                Use::Sector => {
+                    fields.skip(column)?;
+                    sector = Some((column, at));
+                }
                 Use::Bytes => bytes = fields.placed(column)?,
                 Use::Latency => latency_ns = fields.time(column, MILLISECONDS)?,
                 Use::Nothing => fields.skip(column)?,
             }
         }
         let Some((op, flush_before, fua)) = operation(&letters)? else { return Ok(Row::Other(NO_DATA)) };
+        // What a flush has for an address is none, and may be -1.
+        let sector = match sector {
+            Some((column, at)) if op != OpCode::Flush => {
+                Fields::from(line, Self::SEPARATOR, at).placed(column)?
+            }
+            _ => Number::default(),
+        };
         if op == OpCode::Flush {
-            (sector.value, bytes.value) = (0, 0);
+            bytes.value = 0;
         }
         let range = self.units.range(sector, bytes)?;
         let number = self.disks.id(disk.text).wrapping_sub(1);

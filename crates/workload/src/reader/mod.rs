@@ -279,8 +279,13 @@ fn recognise(files: &Files, options: &ReadOptions) -> Result<(&'static Entry, Fi
         }
         .into());
     }
-    let fits =
-        FORMATS.iter().filter_map(|entry| Some((entry, (entry.fits)(&files.head(entry.cut), options)?)));
+    // What says of itself what it is, is that.
+    let is_ours = head[0].starts_with(wordline::MARK.as_bytes());
+    let may_be = |entry: &&Entry| !is_ours || entry.info.name == wordline::NAME;
+    let fits = FORMATS
+        .iter()
+        .filter(may_be)
+        .filter_map(|entry| Some((entry, (entry.fits)(&files.head(entry.cut), options)?)));
     let fitting: Vec<(&Entry, Fit)> = fits.collect();
     match fitting.as_slice() {
         [(entry, fit)] => Ok((entry, *fit)),

@@ -133,11 +133,15 @@ impl Format for Procmon {
             allowed,
             at: detail.1,
         })?;
-        // From one midnight to the next.
-        self.days += u64::from(of_day_ns + HALF_DAY_NS < self.latest_ns);
-        self.latest_ns = of_day_ns;
+        // From one midnight to the next. A line that is late, behind one of the next day, is of the day before.
+        let is_late = self.days > 0 && of_day_ns > self.latest_ns + HALF_DAY_NS;
+        if !is_late {
+            self.days += u64::from(of_day_ns + HALF_DAY_NS < self.latest_ns);
+            self.latest_ns = of_day_ns;
+        }
+        let day = self.days - u64::from(is_late);
         let hints = Hints { file, process: self.processes.id(process), stream: device, ..Hints::default() };
-        let time_ns = (self.days + 1).saturating_mul(DAY_NS).saturating_add(of_day_ns);
+        let time_ns = (day + 1).saturating_mul(DAY_NS).saturating_add(of_day_ns);
         Ok(Row::Request(Raw { hints, ..Raw::new(time_ns, op, device, range) }))
     }
 

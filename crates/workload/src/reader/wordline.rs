@@ -12,6 +12,8 @@ use ssd::signals::{Hints, OpCode};
 
 /// How the first line begins: name and version.
 pub(crate) const MARK: &str = "#wordline 1 ";
+/// What the format is called.
+pub(crate) const NAME: &str = "wordline";
 /// Columns that every line has.
 pub(crate) const REQUIRED: [&str; 4] = ["time_ns", "op", "lba", "sectors"];
 /// Columns after those, 0 where a line ends before them, with the largest value of each.

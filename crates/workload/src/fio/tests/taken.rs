@@ -44,6 +44,24 @@ fn what_fio_takes_is_taken() {
     assert!(refusal("[a]\nsize=1m\nbs= 4k").contains("fio reads ` 4k` as 4"));
 }
 
+/// As `fio --parse-only --showcmd` prints it: one job, with the options of the first section.
+#[test]
+fn a_section_whose_name_begins_with_global_is_global() {
+    let jobs = load("[global_write]\nrw=randwrite\nsize=1m\n[b]\nrw=read\nsize=2m\n").unwrap().jobs;
+    assert_eq!((jobs.len(), jobs[0].name.as_str(), jobs[0].work), (1, "b", Work::Read));
+}
+
+/// Legal, and beyond any drive.
+#[test]
+fn what_is_too_large_is_told() {
+    let trims = "[a]\nfilename=/dev/nvme0n1\nrw=randtrim\nbs=4k,4k,1m\nbs_is_seq_rand=1\nsize=64k\n";
+    assert!(requests(trims).iter().all(|(_, request)| request.bytes() == 4_096));
+    let large = load("[a]\nrw=write\nsize=500p\nnumjobs=64\n");
+    assert!(large.is_err() || large.unwrap().open(1 << 20, 1).is_err());
+    let fast = "[a]\nrw=write\nbs=1m\nsize=16m\nrate=16000p\nthinktime=1s\nrate_ignore_thinktime=1\n";
+    assert_eq!(requests(fast).len(), 16);
+}
+
 #[test]
 fn what_is_refused_names_the_way_out() {
     assert!(refusal("[a]\nread_iolog=x.log").contains("wordline run x.log"));

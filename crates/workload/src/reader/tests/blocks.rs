@@ -278,6 +278,11 @@ TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)
     );
     assert_eq!((report.processes.len(), report.passed_over.len()), (3, 1));
     assert_eq!(records(rows, ReadOptions::default()).0, queued);
+    // The address of a flush is none, which is printed with a sign or without.
+    for none in ["-1", "18446744073709551615"] {
+        let rows = rows.replace("FF 0 0", &format!("FF {none} 0"));
+        assert_eq!(records(&format!("{header}{rows}"), ReadOptions::default()).0, queued, "{none}");
+    }
     let bpftrace = "Attaching 4 probes...\nTIME(ms)     DISK    COMM             PID    LAT(ms)\n611 nvme0n1 bash 4179 5.97\n";
     let told = run(bpftrace, "auto", ReadOptions::default()).2.map(|error| error.to_string()).unwrap();
     assert!(told.contains("neither addresses nor sizes") && told.contains("blktrace"), "{told}");

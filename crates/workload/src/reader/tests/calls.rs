@@ -75,6 +75,14 @@ fn process_monitor_tells_places_in_words() {
     );
     assert_eq!(report.processes, ["sqlservr.exe", "a, b.exe"]);
     assert_eq!((report.files.len(), report.passed_over.len()), (2, 2));
+    // The first line, late: it is of the day before still, and there is one midnight.
+    let (first, rest) = rows.split_once('\n').unwrap();
+    let (second, others) = rest.split_once("RegOpenKey").unwrap();
+    let late = format!("{second}RegOpenKey{others}").replace("12:00:00.30", "11:59:59.90");
+    let late = late.replacen("\"12:00:00.25", &format!("{first}\n\"12:00:00.25"), 1);
+    let late = late.replace("11:59:59.9000000 AM", "11:59:59.9000000 PM").replace("END OF FILE", "SUCCESS");
+    let times: Vec<u64> = read(&format!("{header}{late}")).0.iter().map(|row| row.0).collect();
+    assert_eq!(times, [0, 400_000_000, 750_000_000, 1_500_000_000]);
     for (line, told) in [
         (rows.replace("Offset: 1,048,576, ", ""), "column Offset: missing"),
         (rows.replace("65,536", "many"), "column Length: not a number"),

@@ -45,6 +45,27 @@ fn columns_by_number_or_by_name_with_units_and_words() {
     );
 }
 
+/// A name that is empty is one, wherever its column stands; a number is not.
+#[test]
+fn the_last_column_may_be_empty() {
+    let columns = || with("time=1:us,op=2,offset=3:bytes,size=4,process=5");
+    let text = "10,read,4096,8192,dd\n20,read,8192,8192,\n30,write,0,512,\n";
+    let (rows, _, error) = run(text, "csv", columns());
+    assert_eq!((rows.len(), error), (3, None));
+    let error = run(&text.replace("0,512,", "0,"), "csv", columns()).2.unwrap().to_string();
+    assert!(error.starts_with("test:3: column size: missing"), "{error}");
+    let error = run(&text.replace("8192,\n", "8192\n"), "csv", columns()).2.unwrap().to_string();
+    assert!(error.starts_with("test:2: column process: missing"), "{error}");
+}
+
+/// What the project writes itself names its columns, and may look like something else behind that.
+#[test]
+fn what_says_what_it_is_is_that() {
+    let text = "#wordline 1 time_ns,op,lba,sectors,device\n0,W,8,16,1\n1000,R,24,8,2\n";
+    let (rows, report) = read(text);
+    assert_eq!((rows.len(), report.detected.map(|found| found.format)), (2, Some("wordline")));
+}
+
 #[test]
 fn dates_hexadecimal_numbers_decimal_commas_and_one_operation_are_read() {
     let columns = || with("time=at,op=write!,offset=lba:sectors,size=n");
