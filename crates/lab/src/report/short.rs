@@ -10,13 +10,13 @@ pub(crate) fn line(result: &RunResult) -> String {
         parts.push(format!("{} IOPS{}", si(iops, ""), counted(result)));
     }
     let (read, write) = (&result.latency_ns.read, &result.latency_ns.write);
-    match (read.p99, write.p99) {
+    match (read.telling_p99(), write.telling_p99()) {
         _ if !result.takes_time() => parts.push(format!("{} requests, no time", result.requests_served)),
         (Some(p99), _) => parts.push(format!("99 % of reads within {}", duration(p99 as f64))),
         (None, Some(p99)) => parts.push(format!("99 % of writes within {}", duration(p99 as f64))),
         (None, None) => {}
     }
-    if let Some(p99) = result.latency_ns.flush.p99.filter(|_| result.takes_time()) {
+    if let Some(p99) = result.latency_ns.flush.telling_p99().filter(|_| result.takes_time()) {
         parts.push(format!("of flushes within {}", duration(p99 as f64)));
     }
     if let Some(amplification) = result.write_amplification.filter(|amplification| *amplification > 0.0) {

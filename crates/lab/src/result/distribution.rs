@@ -40,6 +40,16 @@ pub struct Distribution {
     pub percentiles: Vec<(f64, u64)>,
 }
 
+/// Requests from which on one lies beyond the 99th percentile.
+const TELLING: u64 = 100;
+
+impl Distribution {
+    /// The 99th percentile, of requests enough for one to lie beyond it.
+    pub fn telling_p99(&self) -> Option<u64> {
+        self.p99.filter(|_| self.count >= TELLING)
+    }
+}
+
 /// Latency distributions by kind of request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latencies {

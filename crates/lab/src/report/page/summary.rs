@@ -96,7 +96,9 @@ pub(super) fn answer(result: &RunResult) -> String {
     let kinds = [("reads", &latency.read), ("writes", &latency.write), ("flushes", &latency.flush)];
     let within: Vec<String> = kinds
         .into_iter()
-        .filter_map(|(kind, of)| Some((kind, of.p99.filter(|_| result.takes_time() && !is_overloaded)?)))
+        .filter_map(|(kind, of)| {
+            Some((kind, of.telling_p99().filter(|_| result.takes_time() && !is_overloaded)?))
+        })
         .enumerate()
         .map(|(at, (kind, ns))| {
             let took = if at == 0 { " took" } else { "" };
