@@ -93,8 +93,12 @@ pub fn run(args: &Tried, out: &mut dyn Write) -> Result<(), Failure> {
     };
     progress.begin(&paper.name, SEEDS);
     let base = all.base(&tell)?;
+    let fits = match base.fits {
+        0 => String::new(),
+        fits => format!(", with {fits} fits of the age marker,"),
+    };
     let price = format!(
-        "{}: {} runs as they are; {} other values take about {}, one after the other",
+        "{}: {} runs as they are; {} other values{fits} take about {}, one after the other",
         paper.name,
         base.runs,
         all.tries(),

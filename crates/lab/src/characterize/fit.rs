@@ -106,16 +106,20 @@ fn look(model: &CellModel, block: &Block, dwell: f64, share: f64, rng: &mut Rng)
 
 /// Fits the markers of a part.
 pub fn fit(plan: &Plan) -> Result<Markers, ConfigErrors> {
-    let model = CellModel::preset(plan.part)?;
-    let population = Population::new(&model, u64::from(plan.seed), plan.chips, plan.blocks);
+    Ok(fit_to(&CellModel::preset(plan.part)?, plan.seed, (plan.chips, plan.blocks)))
+}
+
+/// Fits the markers of any cells, on so many chips and blocks of each. A marker for which nothing can be fitted has no
+/// coefficients.
+pub fn fit_to(model: &CellModel, seed: u32, (chips, blocks): (u32, u32)) -> Markers {
+    let population = Population::new(model, u64::from(seed), chips, blocks);
     let seen = population.by_place(|place, block| {
-        let mut rng = place_stream(u64::from(plan.seed), "lab.fit_markers", &[place as u64]);
+        let mut rng = place_stream(u64::from(seed), "lab.fit_markers", &[place as u64]);
         let dwell = libm::pow(LONGEST_DWELL, uniform(&mut rng));
         let share = YOUNGEST + (1.0 - YOUNGEST) * uniform(&mut rng);
-        (look(&model, block, dwell, share, &mut rng), look(&model, block, dwell, 1.0, &mut rng))
+        (look(model, block, dwell, share, &mut rng), look(model, block, dwell, 1.0, &mut rng))
     });
-    let mut markers =
-        Markers { fitted_on: model.part().fingerprint(), seed: plan.seed, ..Markers::default() };
+    let mut markers = Markers { fitted_on: model.part().fingerprint(), seed, ..Markers::default() };
     let fitted = |of: fn(&Seen) -> Vec<f64>| {
         let found = least_squares(&seen.iter().map(|(at, _)| (of(at), at.n12)).collect::<Vec<_>>());
         let Some(found) = found else { return (Vec::new(), Vec::new(), 0.0) };
@@ -130,7 +134,7 @@ pub fn fit(plan: &Plan) -> Result<Markers, ConfigErrors> {
     (markers.pe_tprog, markers.pe_tprog_off, markers.pe_tprog_margin) = fitted(Seen::pe_tprog);
     (markers.pe_tprog_ber, markers.pe_tprog_ber_off, markers.pe_tprog_ber_margin) =
         fitted(Seen::pe_tprog_ber);
-    Ok(markers)
+    markers
 }
 
 /// To a millionth.

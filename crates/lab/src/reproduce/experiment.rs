@@ -5,12 +5,13 @@ use super::laboratory::Laboratory;
 use super::loops::unrolled;
 use super::shipped::Shipped;
 use super::skew::Skew;
-use super::study::{Names, Study, study};
+use super::study::{FittedAgain, Names, Study, study};
 use crate::base::document::{File, Walk};
 use crate::past::age::AgeSteps;
 use crate::plan::run_config::RunConfig;
 use ssd::config::{Layer, Origin};
 use ssd::drive_config::{Resolved, resolve, resolve_table};
+use ssd::sections::CellPart;
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::de::DeTable;
@@ -373,15 +374,24 @@ impl Experiment {
         quick: bool,
         seed: u64,
     ) -> Result<Setup, PaperError> {
-        let mut layers = layers(study, of, quick, seed)?;
-        if let Some(varied) = &study.varied {
-            // Where the key is set is asked of the full scale: a smaller one may set it again.
-            let full = Setup::of(&self::layers(study, of, false, seed)?)?;
-            if full.origin(&varied.key) == Some(&varied.origin) {
-                layers.push(Layer::file("varied", format!("{} = {}", varied.key, varied.value)));
+        Setup::of(&layers_with_other(study, of, quick, seed)?)
+    }
+
+    /// Puts what a study says of cells in those that such a drive has otherwise.
+    pub(super) fn put_cells(
+        &self,
+        study: &Study,
+        of: (&Technique, &Workload),
+        quick: bool,
+        cells: &mut CellPart,
+    ) -> Result<(), PaperError> {
+        let layers = layers_with_other(study, of, quick, 1)?;
+        for path in CellPart::SECTIONS {
+            if let Some(section) = cells.section_mut(path) {
+                resolve_table(&layers, path, section).map_err(PaperError::Config)?;
             }
         }
-        Setup::of(&layers)
+        Ok(())
     }
 
     /// The technique of that name.
@@ -390,7 +400,29 @@ impl Experiment {
     }
 }
 
-/// All that configures the drive of a technique in a study, and of a workload.
+/// All that configures the drive of a technique in a study, and of a workload; with another value of a key, and what
+/// was fitted to that.
+fn layers_with_other(
+    study: &Study,
+    of: (&Technique, &Workload),
+    quick: bool,
+    seed: u64,
+) -> Result<Vec<Layer>, PaperError> {
+    let mut layers = layers(study, of, quick, seed)?;
+    if let Some(varied) = &study.varied {
+        // Where the key is set is asked of the full scale: a smaller one may set it again.
+        let full = Setup::of(&self::layers(study, of, false, seed)?)?;
+        if full.origin(&varied.key) == Some(&varied.origin) {
+            layers.push(Layer::file("varied", format!("{} = {}", varied.key, varied.value)));
+        }
+    }
+    let is_its = |it: &&FittedAgain| (&it.technique, &it.workload) == (&of.0.name, &of.1.name);
+    let markers = study.markers.iter().filter(is_its);
+    layers.extend(markers.map(|marker| Layer::file("fitted again", marker.text.clone())));
+    Ok(layers)
+}
+
+/// The same as the paper is.
 fn layers(
     study: &Study,
     (technique, workload): (&Technique, &Workload),

@@ -78,6 +78,19 @@ pub struct Study {
     pub quick_seeds: Seeds,
     /// A key of its drives or runs that has another value; of papers as they are, none has.
     pub varied: Option<Varied>,
+    /// Markers of its drives that were fitted to other cells than they have as the paper is.
+    pub markers: Vec<FittedAgain>,
+}
+
+/// The marker of a technique's drive for a workload, fitted again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedAgain {
+    /// The technique.
+    pub technique: String,
+    /// The workload.
+    pub workload: String,
+    /// `[cell.markers]`.
+    pub text: String,
 }
 
 /// A key with another value, wherever it was set in one place.
@@ -162,6 +175,7 @@ pub(super) fn study(walk: &Walk<'_>, name: String, folder: &Path, all: &Names) -
         quick_seeds: self::seeds(walk, "quick_seeds")?.unwrap_or_else(|| seeds.clone()),
         seeds,
         varied: None,
+        markers: Vec::new(),
     };
     if walk.has("measured") || walk.has("measured_across") {
         check_measured(walk, &study, all)?;

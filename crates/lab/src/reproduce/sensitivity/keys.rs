@@ -13,6 +13,9 @@ use ssd::config::{Origin, Table};
 /// Where random numbers begin: no assumption about a drive.
 const SEED: &str = ".seed";
 
+/// What follows from the cells: no value of its own can be assumed.
+const FITTED_ON: &str = "cell.markers.fitted_on";
+
 /// All that is tagged as assumed or fitted in the drives, runs, loads and ages of a trimmed paper, in this order.
 pub(super) fn all(paper: &Paper, trimmed: &Paper, quick: bool) -> Result<Vec<Tagged>, PaperError> {
     let mut all = of_drives(trimmed, quick)?;
@@ -74,6 +77,7 @@ fn of_key((key, origin): (&str, &Origin), here: &Setup, sources: &mut Sources) -
     let section = here.resolved.config.sections().find(|(other, _)| *other == path);
     let table = if path == "run" { run } else { section?.1 };
     let (value, tries) = tries::of_key(table, name)?;
+    let tries = if key == FITTED_ON { Vec::new() } else { tries };
     Some(Tagged {
         key: key.to_owned(),
         file: String::new(),

@@ -3,6 +3,7 @@
 
 mod keys;
 mod loads;
+mod markers;
 mod runs;
 mod tags;
 mod told;

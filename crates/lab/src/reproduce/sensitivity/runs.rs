@@ -1,5 +1,6 @@
 //! The runs: as it is, with other seeds, and with each other value.
 
+use super::markers::Marked;
 use super::tags::Tagged;
 use super::told::Report;
 use super::trials::{Outcome, Trial, Tried, in_full};
@@ -42,6 +43,18 @@ pub struct Base {
     pub findings: Vec<Vec<Finding>>,
     /// How many runs there were with one seed.
     pub runs: usize,
+    /// How often other values need the age marker fitted again.
+    pub fits: usize,
+    /// Seconds that a fit takes.
+    seconds_of_fit: f64,
+    /// The drives that go by such a marker.
+    marked: Marked,
+}
+
+/// What came of another value, and whether the age marker was fitted to its cells.
+struct Ended {
+    end: Result<(Paper, Vec<Cell>), Outcome>,
+    fitted_again: bool,
 }
 
 /// How far the work is.
@@ -79,7 +92,16 @@ impl Sensitivity {
 
     /// Runs the paper as it is, with one seed after the other.
     pub fn base(&self, tell: Tell<'_>) -> Result<Base, PaperError> {
-        let mut base = Base { cells: Vec::new(), seconds: BTreeMap::new(), findings: Vec::new(), runs: 0 };
+        let marked = Marked::of(&self.trimmed, self.options.quick)?;
+        let mut base = Base {
+            cells: Vec::new(),
+            seconds: BTreeMap::new(),
+            findings: Vec::new(),
+            runs: 0,
+            fits: self.fits(&marked),
+            seconds_of_fit: marked.seconds()?,
+            marked,
+        };
         for number in 0..SEEDS {
             let (what, total) = (format!("seed {}", self.options.seed.wrapping_add(number)), SEEDS as usize);
             tell(SoFar { what: &what, done: number as usize, total });
@@ -112,11 +134,19 @@ impl Sensitivity {
         Ok(base)
     }
 
-    /// Seconds that all other values take, by those of the studies as they are.
+    /// How often other values need the age marker fitted again.
+    fn fits(&self, marked: &Marked) -> usize {
+        let quick = self.options.quick;
+        let all = self.tagged.iter().flat_map(|tagged| tagged.tries.iter().map(move |one| (tagged, one)));
+        let others = all.filter_map(|(tagged, one)| varied::with(&self.trimmed, tagged, one, quick).ok());
+        others.map(|other| marked.fits(&other, quick)).sum()
+    }
+
+    /// Seconds that all other values take, by those of the studies as they are and of a fit.
     pub fn price(&self, base: &Base) -> f64 {
         let of = |study: &String| base.seconds.get(study).copied().unwrap_or(0.0);
         let each = |tagged: &Tagged| tagged.tries.len() as f64 * tagged.studies.iter().map(of).sum::<f64>();
-        self.tagged.iter().map(each).sum()
+        self.tagged.iter().map(each).sum::<f64>() + base.fits as f64 * base.seconds_of_fit
     }
 
     /// Runs it with each other value.
@@ -127,8 +157,7 @@ impl Sensitivity {
             let mut trials = Vec::new();
             for one in &tagged.tries {
                 tell(SoFar { what: &tagged.key, done, total });
-                let outcome = self.one(base, tagged, one)?;
-                trials.push(Trial { one: one.clone(), outcome, in_full: None });
+                trials.push(self.one(base, tagged, one)?);
                 done += 1;
             }
             all.push(Tried { tagged: tagged.clone(), trials });
@@ -154,8 +183,10 @@ impl Sensitivity {
             base.seconds.get(study).copied().unwrap_or(0.0) * times.max(1.0)
         };
         let each = |tried: &Tried| {
-            let turned = tried.trials.iter().filter(|trial| trial.outcome.has_turned()).count();
-            turned as f64 * tried.tagged.studies.iter().map(of).sum::<f64>()
+            let turned = || tried.trials.iter().filter(|trial| trial.outcome.has_turned());
+            let fitted = turned().filter(|trial| trial.fitted_again).count() as f64;
+            let runs = turned().count() as f64 * tried.tagged.studies.iter().map(of).sum::<f64>();
+            runs + fitted * base.seconds_of_fit
         };
         Ok(tried.iter().map(each).sum())
     }
@@ -167,6 +198,7 @@ impl Sensitivity {
         let before = self.found(stored.cells.iter().map(|(place, metrics)| (place, metrics)), false);
         let full = keys::all(&self.paper, &self.trimmed, false)?;
         let options = Options { quick: false, ..self.options.clone() };
+        let marked = Marked::of(&self.trimmed, false)?;
         let total = in_full(tried);
         let mut done = 0;
         for tried in tried {
@@ -184,7 +216,7 @@ impl Sensitivity {
                     let kept = kept.map(|(place, metrics)| (place, metrics));
                     self.found(kept.chain(cells.iter().map(|cell| (&cell.place, &cell.metrics))), false)
                 };
-                trial.in_full = Some(match self.carry_out(&options, tagged, one)? {
+                trial.in_full = Some(match self.carry_out(&options, &marked, (tagged, one))?.end {
                     Ok((other, cells)) => judged(&before, &others(&other, &cells)),
                     Err(outcome) => outcome,
                 });
@@ -201,43 +233,49 @@ impl Sensitivity {
     }
 
     /// Runs what uses a key with another value of it.
-    fn one(&self, base: &Base, tagged: &Tagged, one: &Try) -> Result<Outcome, PaperError> {
-        let (other, own) = match self.carry_out(&self.options, tagged, one)? {
-            Ok(ended) => ended,
-            Err(outcome) => return Ok(outcome),
-        };
+    fn one(&self, base: &Base, tagged: &Tagged, one: &Try) -> Result<Trial, PaperError> {
+        let Ended { end, fitted_again } = self.carry_out(&self.options, &base.marked, (tagged, one))?;
+        let outcome = end.map_or_else(|outcome| outcome, |(other, own)| self.outcome(base, &other, &own));
+        Ok(Trial { one: one.clone(), outcome, fitted_again, in_full: None })
+    }
+
+    /// What came of the studies that use a key.
+    fn outcome(&self, base: &Base, other: &Paper, own: &[Cell]) -> Outcome {
         let is_as_before = |cell: &Cell| {
             base.cells.iter().any(|before| (&before.place, &before.identity) == (&cell.place, &cell.identity))
         };
         if own.iter().all(is_as_before) {
-            return Ok(Outcome::NoOther);
+            return Outcome::NoOther;
         }
-        let cells = base.cells.iter().filter(|cell| !has(&other, &cell.place)).chain(&own);
+        let cells = base.cells.iter().filter(|cell| !has(other, &cell.place)).chain(own);
         let found = self.found(cells.map(|cell| (&cell.place, &cell.metrics)), self.options.quick);
-        Ok(judged(&base.findings[0], &found))
+        judged(&base.findings[0], &found)
     }
 
     /// The cells of the studies that use a key, with another value of it; or why there are none.
     fn carry_out(
         &self,
         options: &Options,
-        tagged: &Tagged,
-        one: &Try,
-    ) -> Result<Result<(Paper, Vec<Cell>), Outcome>, PaperError> {
+        marked: &Marked,
+        (tagged, one): (&Tagged, &Try),
+    ) -> Result<Ended, PaperError> {
         let options = Options { out: self.options.out.join("other"), ..options.clone() };
         let from = Options { out: self.options.out.join("base"), ..options.clone() };
-        let ended = varied::with(&self.trimmed, tagged, one, options.quick).and_then(|other| {
+        let mut fitted_again = false;
+        let ended = varied::with(&self.trimmed, tagged, one, options.quick).and_then(|mut other| {
+            fitted_again = marked.fit(&mut other, options.quick)?;
             taken_over(&other.out(&from), &other.out(&options))?;
             run(&other, &options).map(|outcome| (other, outcome))
         });
         remove(&options.out)?;
-        Ok(match ended {
+        let end = match ended {
             Ok((_, outcome)) if !outcome.failed.is_empty() => Err(Outcome::Failed(told(&outcome.failed[0]))),
             Ok((other, outcome)) => Ok((other, outcome.cells)),
             Err(error @ PaperError::Run { .. }) => Err(Outcome::Failed(told(&error.to_string()))),
             Err(error @ (PaperError::File { .. } | PaperError::Missing { .. })) => return Err(error),
             Err(error) => Err(Outcome::Refused(told(&error.to_string()))),
-        })
+        };
+        Ok(Ended { end, fitted_again })
     }
 
     /// What becomes of the claims by numbers of runs.

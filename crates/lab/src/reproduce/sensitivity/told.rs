@@ -74,6 +74,8 @@ pub struct Other {
     pub value: String,
     /// `judged`, `no other run`, `refused` or `failed`.
     pub outcome: String,
+    /// Whether the age marker was fitted again, to the cells that it makes.
+    pub fitted_again: bool,
     /// Claims that turn.
     pub turned: Vec<String>,
     /// Why it was refused or failed.
@@ -209,6 +211,9 @@ impl Report {
             for other in &key.others {
                 let _ =
                     writeln!(text, "[[key.other]]\nvalue = {:?}\noutcome = {:?}", other.value, other.outcome);
+                if other.fitted_again {
+                    let _ = writeln!(text, "fitted_again = true");
+                }
                 if !other.turned.is_empty() {
                     let _ = writeln!(text, "turned = {:?}", other.turned);
                 }
@@ -244,11 +249,8 @@ impl Report {
         self.claims.iter().filter(move |claim| claim.why.is_empty() && !is_judged(claim))
     }
 
-    /// The section of a README, where claims have these verdicts at full scale.
-    pub fn markdown(&self, in_full: &dyn Fn(&str) -> Option<String>) -> String {
-        if self.keys.is_empty() && self.claims.iter().all(|claim| self.hangs(claim) == Hang::NotJudged) {
-            return "No claim is judged by drives: nothing hangs on what is assumed or fitted.\n".to_owned();
-        }
+    /// What was tried, for a README.
+    fn tried(&self) -> String {
         let others = || self.keys.iter().flat_map(|key| &key.others);
         let count = |outcome: &str| others().filter(|other| other.outcome == outcome).count();
         let scale = if self.quick { "quick" } else { "full" };
@@ -266,9 +268,25 @@ impl Report {
             self.keys.len(),
             others().count(),
         );
+        let fitted = others().filter(|other| other.fitted_again).count();
+        if fitted > 0 {
+            let _ = writeln!(
+                text,
+                "For {fitted} of them the age marker was fitted again, to the cells that they make."
+            );
+        }
         if !self.only.is_empty() {
             let _ = writeln!(text, "Only keys that begin with `{}` were tried.", self.only.join("`, `"));
         }
+        text
+    }
+
+    /// The section of a README, where claims have these verdicts at full scale.
+    pub fn markdown(&self, in_full: &dyn Fn(&str) -> Option<String>) -> String {
+        if self.keys.is_empty() && self.claims.iter().all(|claim| self.hangs(claim) == Hang::NotJudged) {
+            return "No claim is judged by drives: nothing hangs on what is assumed or fitted.\n".to_owned();
+        }
+        let mut text = self.tried();
         let name = |claim: &Claimed| {
             let full = in_full(&claim.id).filter(|verdict| *verdict != claim.verdicts[0]);
             full.map_or_else(
@@ -322,12 +340,13 @@ impl Other {
             Some(turned) if turned.is_empty() => ", in full none".to_owned(),
             Some(turned) => format!(", in full {}", turned.join(", ")),
         };
-        match self.outcome.as_str() {
+        let told = match self.outcome.as_str() {
             "judged" if self.turned.is_empty() => "as before".to_owned(),
             "judged" => format!("turns {}{full}", self.turned.join(", ")),
             other if self.why.is_empty() => other.to_owned(),
             other => format!("{other}: {}", self.why),
-        }
+        };
+        if self.fitted_again { format!("age marker fitted again, {told}") } else { told }
     }
 }
 
@@ -347,6 +366,7 @@ fn key(tried: &Tried) -> Key {
         Other {
             value: trial.one.value.clone(),
             outcome: outcome.to_owned(),
+            fitted_again: trial.fitted_again,
             turned,
             why: why.to_owned(),
             turned_in_full,
@@ -394,6 +414,7 @@ fn read_key(walk: &Walk<'_>) -> Result<Key, PaperError> {
         Ok(Other {
             value: walk.need_text("value")?,
             outcome: walk.need_text("outcome")?,
+            fitted_again: walk.flag("fitted_again")?.unwrap_or_default(),
             turned: walk.texts("turned")?.unwrap_or_default(),
             why: walk.text("why")?.unwrap_or_default(),
             turned_in_full: walk.texts("turned_in_full")?,

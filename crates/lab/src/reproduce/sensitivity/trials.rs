@@ -23,6 +23,8 @@ pub struct Trial {
     pub one: Try,
     /// What came of it.
     pub outcome: Outcome,
+    /// Whether the age marker was fitted again, to the cells that it makes.
+    pub fitted_again: bool,
     /// What came of it at full scale, where that was asked.
     pub in_full: Option<Outcome>,
 }

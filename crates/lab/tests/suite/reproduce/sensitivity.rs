@@ -117,6 +117,41 @@ fn half_and_twice_of_what_is_assumed_turn_the_claims_that_hang_on_it() {
     }
 }
 
+/// Other cells get a marker of their own; what they had it fitted to is no constant.
+#[test]
+fn markers_are_fitted_again_to_other_cells() {
+    let late = "\"ftl.read_reclaim.max_reads=400\"";
+    let marked = EXPERIMENT.replace(late, &format!("{late}, \"ftl.age_marker.policy=real_wear\""));
+    let folder = paper("fitted_again", &marked, CLAIMS);
+    let paper = Paper::load(&folder).unwrap_or_else(|error| panic!("{error}"));
+    let out = paper.folder.parent().unwrap().to_owned();
+    let mut all = Sensitivity::plan(&paper, &options(&out, true)).unwrap_or_else(|error| panic!("{error}"));
+    let keys = [
+        "cell.disturb.slope",
+        "cell.markers.fitted_on",
+        "cell.observables.erase_base",
+        "cell.population.quality_high",
+    ];
+    all.tagged.retain(|it| keys.contains(&it.key.as_str()));
+    assert_eq!(all.tagged.iter().map(|it| it.tries.len()).collect::<Vec<_>>(), [2, 0, 2, 2]);
+    let base = all.base(&|_| {}).unwrap();
+    let tried = all.run(&base, &|_| {}).unwrap();
+    let fitted: Vec<Vec<bool>> =
+        tried.iter().map(|it| it.trials.iter().map(|trial| trial.fitted_again).collect()).collect();
+    // What reads do is not among what a marker is fitted to; blocks that cannot be are refused before.
+    assert_eq!(fitted, [vec![false; 2], vec![], vec![true; 2], vec![true, false]]);
+    assert_eq!(base.fits, 3);
+    let outcomes = |key: usize| tried[key].trials.iter().map(|trial| &trial.outcome);
+    assert!(outcomes(2).all(|outcome| matches!(outcome, Outcome::Judged(_))), "{:?}", tried[2]);
+    assert!(outcomes(3).any(|outcome| matches!(outcome, Outcome::Refused(why) if why.contains("n12_span"))));
+    let report = all.report(&base, &tried).unwrap();
+    std::fs::write(out.join(FILE), report.toml()).unwrap();
+    assert_eq!(Report::read(&out.join(FILE)).unwrap(), report);
+    assert!(report.table().contains(": age marker fitted again, "), "{}", report.table());
+    let section = report.markdown(&|_| None);
+    assert!(section.contains("For 3 of them the age marker was fitted again"), "{section}");
+}
+
 /// From each tag to the claims that it can decide, by what studies resolve to: what `claims.toml` says was chosen by
 /// claims is set where these are judged.
 #[test]
