@@ -303,11 +303,13 @@ impl Report {
             };
             self.claims.iter().filter(is_it).map(name).collect()
         };
+        let whatever =
+            if self.only.is_empty() { "whatever we assume" } else { "whatever of these we assume" };
         let lists = [
-            ("Met whatever we assume", of(Hang::Nothing, "met"), usize::MAX),
-            ("Missed whatever we assume", of(Hang::Nothing, "missed"), usize::MAX),
-            ("Open, since they turn with the seed", of(Hang::Seed, ""), usize::MAX),
-            ("Not judged here", of(Hang::NotJudged, ""), NOT_JUDGED),
+            (format!("Met {whatever}"), of(Hang::Nothing, "met"), usize::MAX),
+            (format!("Missed {whatever}"), of(Hang::Nothing, "missed"), usize::MAX),
+            ("Open, since they turn with the seed".to_owned(), of(Hang::Seed, ""), usize::MAX),
+            ("Not judged here".to_owned(), of(Hang::NotJudged, ""), NOT_JUDGED),
         ];
         for (what, claims, named) in lists.into_iter().filter(|(_, claims, _)| !claims.is_empty()) {
             let told = match claims.len() > named {

@@ -109,6 +109,8 @@ fn half_and_twice_of_what_is_assumed_turn_the_claims_that_hang_on_it() {
     }
     std::fs::write(out.join(FILE), report.toml()).unwrap();
     assert_eq!(Report::read(&out.join(FILE)).unwrap(), report);
+    let some = Report { only: vec!["run".to_owned()], ..report.clone() }.markdown(&|_| None);
+    assert!(some.contains("- Met whatever of these we assume: `order`."), "{some}");
     let section = report.markdown(&|id| (id == "order").then(|| "missed".to_owned()));
     for text in
         ["3 keys", "- Met whatever we assume: `order` (missed at full scale).", "hangs on `run.requests`"]
