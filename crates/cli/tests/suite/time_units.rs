@@ -40,6 +40,13 @@ fn microseconds_are_not_taken_for_nanoseconds() {
     // A closed loop does not look at arrivals.
     let closed = run(&small, &microseconds, &["--time-unit", "ns", "--closed", "4"]);
     assert!(!closed["remarks"].to_string().contains("arrive"), "{}", closed["remarks"]);
+    // Nor does it at what is asked of them, which is said.
+    let sped = run(&small, &microseconds, &["--time-unit", "ns", "--closed", "4", "--speed-up", "3"]);
+    assert_eq!(sped["event_hash"], closed["event_hash"]);
+    assert!(sped["remarks"].to_string().contains("speed_up does nothing here"), "{}", sped["remarks"]);
+    let args = ["run", "--config", &small, "--precondition", "none", "--json", "--requests", "500"];
+    let rated = wordline(&[&args[..], &["--rate", "1000", "--closed", "4"]].concat()).ok().json();
+    assert!(rated["remarks"].to_string().contains("the rate at which requests arrive"), "{rated}");
 }
 
 #[test]

@@ -82,9 +82,9 @@ impl Fitter<'_> {
         let flush = if self.model.capacitors { "capacitors" } else { "program" };
         let because = match sheet.capacitors {
             Some(_) => Because::Fixed("the sheet".to_owned()),
-            None => Because::Assumed(
-                "capacitors answer it from DRAM, in data-centre drives: flush says".to_owned(),
-            ),
+            None => {
+                Because::Assumed("or capacitors, as drives for data centres have: flush says it".to_owned())
+            }
         };
         self.note("host.buffer.flush", flush, because);
     }

@@ -29,6 +29,7 @@ const ALL: &[Find] = &[
     nothing_to_clean,
     too_fast,
     too_close,
+    times_for_nothing,
     no_reclaim_yet,
     cliff,
     no_files,
@@ -329,6 +330,25 @@ fn too_close(facts: &Facts<'_>, _: &RunResult) -> Option<Remark> {
     let span = duration(span as f64);
     let to_do = "for a generator, raise --requests; for a trace, check --time-unit";
     Some(Remark::caution(format!("all requests arrive within {span}")).advising(to_do))
+}
+
+/// Who asks for a pace and for a closed loop gets the loop alone.
+fn times_for_nothing(facts: &Facts<'_>, _: &RunResult) -> Option<Remark> {
+    let is_closed = matches!(facts.spec.loop_mode, LoopMode::Closed { .. });
+    if !is_closed || facts.spec.executor == Executor::Functional {
+        return None;
+    }
+    let of = |key: &str| facts.spec.settings.get(key).map(|value| value.to_string());
+    let is_sped = of("workload.speed_up").is_some_and(|text| !["1", "1.0", "\"1\""].contains(&text.as_str()));
+    let has_rate = of("workload.arrival").is_some_and(|text| text != "\"closed\"");
+    let what = match (is_sped, has_rate) {
+        (true, _) => "speed_up",
+        (_, true) => "the rate at which requests arrive",
+        _ => return None,
+    };
+    let text =
+        format!("{what} does nothing here: in a closed loop the next request follows when one is done");
+    Some(Remark::caution(text).advising("try --open, or without it"))
 }
 
 /// A policy against read disturb that has not moved anything is no different from any other: how far is it?
