@@ -220,6 +220,13 @@ impl Question<'_> {
             None => {
                 let small_sectors = small.config.logical_bytes() / SECTOR_BYTES;
                 let found = Recorded::read(prepared, sectors, (small.times, small_sectors), stop)?;
+                if !found.is_written() && self.writes.is_some_and(|writes| writes > 0.0) {
+                    return Err(asked(format!(
+                        "{}: where --writes go is not known\n    found:   a workload that writes nothing\n    \
+                         allowed: one that writes, or --writes with --pattern and no workload",
+                        spec.title()
+                    )));
+                }
                 remarks.extend(self.of_recording(whole, &found));
                 let totals = found.totals;
                 (Load::Recorded(found), totals)

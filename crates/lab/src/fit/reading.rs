@@ -144,9 +144,16 @@ fn beside(walk: &Walk<'_>) -> Result<Beside, PaperError> {
     let writes = need("writes", Dimension::Rate)?;
     let mut reads = Vec::new();
     for (key, percent) in [("p50", 50.0), ("p99", 99.0), ("p99_9", 99.9)] {
-        if let Some(value) = quantity(walk, key, Dimension::Time)? {
-            reads.push((percent, value));
+        let Some(value) = quantity(walk, key, Dimension::Time)? else { continue };
+        if let Some((_, least)) = reads.last().filter(|(_, least)| *least > value) {
+            let [found, least] = [value, *least].map(|us| Dimension::Time.told(us));
+            return Err(walk.wrong(
+                key,
+                format!("found {found}"),
+                format!("at least the one below it, {least}"),
+            ));
         }
+        reads.push((percent, value));
     }
     Ok(Beside { writes, reads })
 }

@@ -168,6 +168,10 @@ fn mistakes_are_told_with_what_to_type() {
         ("cell = \"tcl\"", "did you mean"),
         ("random_write_amplification = 0.9", "1 or more"),
         ("flush = \"capacitor\"", "capacitors"),
+        (
+            "[[reads_beside_writes]]\nwrites = \"10 kIOPS\"\np50 = \"270 us\"\np99 = \"254 us\"",
+            "at least the one below it, 270 us",
+        ),
         ("sequential_read = \"1,5 GB/s\"", "sheet.toml:4: sequential_read"),
         (
             "[smart]\nhost_written = \"100 TB\"\nnand_written = \"90 TB\"",

@@ -269,6 +269,16 @@ fn jobs_without_a_rate_or_for_several_drives_are_refused() {
         let told = told(&format!("[a]\nfilename=/dev/nvme0n1\n{job}\n"));
         assert!(told.contains("nothing says how much is written a day"), "{job}: {told}");
     }
+    // Nor does what only reads say where writes go.
+    let spec = Spec::fio(&path);
+    std::fs::write(&path, "[a]\nrw=randread\nbs=4k\nsize=64m\nrate_iops=50\nfilename=/dev/nvme0n1\n")
+        .unwrap();
+    let prepared = spec.prepare().unwrap();
+    let asked = wanted(&[("capacity", "480GB"), ("tbw", "300"), ("writes", "1GB/day")]);
+    let drive = job(None, &[]);
+    let question = asked.question(&drive, Some((&spec, &prepared))).unwrap();
+    let error = question.answer(&Stop::default(), &|_, _| {}).unwrap_err().to_string();
+    assert!(error.contains("a workload that writes nothing"), "{error}");
     let told = told("rate_iops=50\n[a]\nfilename=/dev/nvme0n1\n[b]\nfilename=/dev/nvme1n1\n");
     assert!(told.contains("several drives") && told.contains("nvme0n1, nvme1n1"), "{told}");
 }
