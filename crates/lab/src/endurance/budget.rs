@@ -20,6 +20,12 @@ pub struct Budget {
     pub basis: String,
 }
 
+/// Whether the budget that counts is that of the rating: where there is one it is the first of all.
+pub(super) fn rating_counts(budgets: &[Budget], is_rated: bool) -> bool {
+    let is_least = |first: &Budget| budgets.iter().all(|other| first.bytes <= other.bytes);
+    is_rated && budgets.first().is_some_and(is_least)
+}
+
 /// What the maker rates a drive for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rated {

@@ -8,7 +8,7 @@ use workload::{MixSpec, Prepared, SECTOR_BYTES, Spec, SyntheticSpec};
 
 use super::amounts::shown;
 use super::answer::{Answer, DAYS, YEARS};
-use super::budget::{Budget, Rated, of_cycles};
+use super::budget::{Budget, Rated, of_cycles, rating_counts};
 use super::load::{Load, Pattern};
 use super::reads::Reads;
 use super::recorded::{Recorded, Totals};
@@ -333,7 +333,7 @@ impl Question<'_> {
         let is_worn = host.writes * high + for_reads > 0.0;
         let spread = own.iter().map(|steady| steady.spread).fold(0.0, f64::max);
         // The rating's own only counts where its budget does.
-        let by_rating = budgets.first().is_some_and(|first| rating.is_some() && first.bytes <= least.bytes);
+        let by_rating = rating_counts(&budgets, rating.is_some());
         let slack = spread + rating.filter(|_| by_rating).map_or(0.0, |steady| steady.spread);
         let at = years(high);
         Answer {
@@ -501,11 +501,13 @@ fn one_drive(spec: &Spec, prepared: &Prepared) -> Result<(), EnduranceError> {
 
 /// A generator that never ends and is so many times smaller; none for what has an end of its own.
 fn unending(spec: &Spec, prepared: &Prepared, times: f64) -> Result<Option<Spec>, EnduranceError> {
-    // What a page cache lets through depends on the times of what comes.
-    if cached(spec) {
-        return Ok(None);
-    }
     let gib = match spec {
+        // What a page cache lets through depends on the times of what comes.
+        Spec::Synthetic(SyntheticSpec { page_cache_mib, .. }) | Spec::Mix(MixSpec { page_cache_mib, .. })
+            if *page_cache_mib > 0.0 =>
+        {
+            return Ok(None);
+        }
         Spec::Synthetic(SyntheticSpec { footprint_gib, .. }) => *footprint_gib,
         Spec::Mix(MixSpec { footprint_percent, footprint_gib, .. }) => match *footprint_gib {
             gib if gib > 0.0 => gib,
@@ -524,16 +526,6 @@ fn unending(spec: &Spec, prepared: &Prepared, times: f64) -> Result<Option<Spec>
         set("footprint_gib", format!("{:?}", gib / times))?;
     }
     Ok(Some(scaled))
-}
-
-/// Whether a generator has a page cache above the drive.
-fn cached(spec: &Spec) -> bool {
-    match spec {
-        Spec::Synthetic(SyntheticSpec { page_cache_mib, .. }) | Spec::Mix(MixSpec { page_cache_mib, .. }) => {
-            *page_cache_mib > 0.0
-        }
-        _ => false,
-    }
 }
 
 /// How many users send what a generator makes.

@@ -2,7 +2,7 @@
 
 use super::amounts::shown;
 use super::answer::Answer;
-use super::budget::hundredths;
+use super::budget::{hundredths, rating_counts};
 
 /// A number with as many digits as its size asks for: `.86`, `5.4`, `12`.
 fn number(value: f64) -> String {
@@ -125,15 +125,8 @@ fn writes(answer: &Answer, lines: &mut Lines) {
     }
 }
 
-/// Whether it is the rating that is used up, and not before it the cycles of the blocks: where both are known the
-/// rating's budget is the first.
-fn is_by_rating(answer: &Answer) -> bool {
-    answer.tbw_bytes.is_some()
-        && answer.budgets.first().is_some_and(|first| first.bytes <= answer.budget_bytes)
-}
-
 fn years(answer: &Answer, lines: &mut Lines) {
-    let by_rating = is_by_rating(answer);
+    let by_rating = rating_counts(&answer.budgets, answer.rated_write_amplification.is_some());
     let to = match (by_rating, answer.tbw_bytes) {
         (true, _) => "years to the rating",
         (false, Some(_)) => "years to the cycles",

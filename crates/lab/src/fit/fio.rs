@@ -129,7 +129,9 @@ impl Measured<'_> {
         let size = self.option("bs").or_else(|| self.option("blocksize")).unwrap_or("4k");
         let bytes = size_of(size).ok_or_else(|| format!("bs={size}"))?;
         let number = |name: &str| self.option(name).and_then(|text| text.parse::<f64>().ok()).unwrap_or(1.0);
-        let of_one = if is_synchronous(self.option("ioengine")) { 1.0 } else { number("iodepth") };
+        // fio's own default, where the job names none.
+        let engine = self.option("ioengine").unwrap_or("psync");
+        let of_one = if is_synchronous(engine) { 1.0 } else { number("iodepth") };
         let depth = of_one * number("numjobs").max(1.0);
         let bandwidth = |kind: &str| self.number(kind, "bw_bytes").map(|bytes| bytes / 1e6);
         let rate = |kind: &str| self.number(kind, "iops");

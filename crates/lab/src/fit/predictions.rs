@@ -94,7 +94,7 @@ impl Fitter<'_> {
             let done = [(Load::Random { reads: 0 }, result?)];
             rows.extend(part.figures.iter().filter_map(|&(measure, given)| {
                 Some(Row {
-                    what: format!("{} with {} in use", measure.key(), gib(part.capacity)),
+                    what: format!("{} with {} GiB in use", measure.key(), digits(part.capacity / GIB)),
                     dimension: measure.dimension(),
                     given,
                     predicted: self.predicted(measure, &done)?,
@@ -198,11 +198,6 @@ impl Fitter<'_> {
             }
         }
     }
-}
-
-/// A capacity as it is told beside figures.
-fn gib(bytes: f64) -> String {
-    format!("{} GiB", digits(bytes / GIB))
 }
 
 fn result_of(done: &[(Load, RunResult)], load: Load) -> Option<&RunResult> {

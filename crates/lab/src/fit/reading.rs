@@ -9,7 +9,7 @@ use crate::plan::job::JobError;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The least part of a drive of which figures are taken; a share of its capacity.
+/// The least part of a drive of which figures are taken (assumed); a share of its capacity.
 const PART_LEAST: f64 = 0.1;
 
 /// Bits of a cell by name.

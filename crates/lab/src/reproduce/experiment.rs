@@ -394,6 +394,13 @@ impl Experiment {
         Ok(())
     }
 
+    /// The drives of a study at a scale: each of its techniques with each of its workloads.
+    pub(super) fn drives_of(&self, study: &Study, quick: bool) -> Vec<(&Technique, &Workload)> {
+        let workloads = || self.workloads.iter().filter(|it| study.workloads(quick).contains(&it.name));
+        let techniques = self.techniques.iter().filter(|it| study.techniques.contains(&it.name));
+        techniques.flat_map(|technique| workloads().map(move |workload| (technique, workload))).collect()
+    }
+
     /// The technique of that name.
     pub fn technique(&self, name: &str) -> Option<&Technique> {
         self.techniques.iter().find(|it| it.name == name)

@@ -338,9 +338,9 @@ fn times_for_nothing(facts: &Facts<'_>, _: &RunResult) -> Option<Remark> {
     if !is_closed || facts.spec.executor == Executor::Functional {
         return None;
     }
-    let of = |key: &str| facts.spec.settings.get(key).map(|value| value.to_string());
-    let is_sped = of("workload.speed_up").is_some_and(|text| !["1", "1.0", "\"1\""].contains(&text.as_str()));
-    let has_rate = of("workload.arrival").is_some_and(|text| text != "\"closed\"");
+    let of = |key: &str| facts.spec.settings.get(key);
+    let is_sped = of("workload.speed_up").is_some_and(|value| value.as_f64() != Some(1.0));
+    let has_rate = of("workload.arrival").is_some_and(|value| value.as_str() != Some("closed"));
     let what = match (is_sped, has_rate) {
         (true, _) => "speed_up",
         (_, true) => "the rate at which requests arrive",

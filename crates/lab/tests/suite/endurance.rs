@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab::endurance::{Answer, EnduranceError, Wanted};
+use lab::endurance::{Answer, EnduranceError, Wanted, table};
 use lab::{EraseCounts, Job, Overwrite, Preconditioning, RunSpec, Stop};
 use ssd::DriveConfig;
 use workload::Spec;
@@ -71,6 +71,14 @@ fn years_under_uniform_writes_are_those_of_the_formula() {
     // 0.4 TB are the smaller budget; what is written is what they are for.
     assert!(answer.budget_bytes < answer.budgets[1].bytes);
     close("years", answer.years.unwrap(), 0.4e12 / 1e9 / DAYS, 2.0);
+    let told = table(&answer);
+    assert!(told.contains("years to the rating") && told.contains("share of DWPD used"), "{told}");
+    // A rating that the cycles do not last for is not what is used up.
+    let by_cycles =
+        ask(&job, &[("pe", "10"), ("tbw", "0.4"), ("writes", "1GB/day"), ("pattern", "random")]).unwrap();
+    assert!(by_cycles.budget_bytes < by_cycles.budgets[0].bytes);
+    let told = table(&by_cycles);
+    assert!(told.contains("years to the cycles") && told.contains("share used"), "{told}");
     let by_cycles = ask(&job, &[("pe", "1000"), ("writes", "1GB/day"), ("pattern", "random")]).unwrap();
     close(
         "years by cycles",

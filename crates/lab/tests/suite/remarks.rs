@@ -239,6 +239,19 @@ fn spare_room_that_is_spoken_for_is_told() {
     }
 }
 
+/// A policy that empties blocks to erase them counts no unit beside what has died.
+#[test]
+fn what_locks_move_is_told_as_it_is() {
+    for (policy, text) in [("erase", "moved valid units out of blocks"), ("scrub", "something beside them")] {
+        let mut config = small_drive();
+        config.sanitize.select(policy).unwrap();
+        let spec = RunSpec { preconditioning: used(), ..closed(4) };
+        let result = run(&config, &generator(3_000, "read_percent = 0"), &spec);
+        let told: Vec<_> = result.remarks.iter().filter(|told| told.contains(" moved ")).collect();
+        assert!(told.len() == 1 && told[0].contains(text) && !told[0].contains(" 0 "), "{policy}: {told:?}");
+    }
+}
+
 /// Half of what is written fits in the cache: by time that is a fraction of the run.
 #[test]
 fn a_full_slc_cache_is_told() {

@@ -174,7 +174,7 @@ impl DriveConfig {
         if limit_ns == 0 {
             return 0;
         }
-        let pages = u64::from(Terms::new(self, limit_ns, false).margin + self.units_per_program());
+        let pages = u64::from(Terms::margin_of(self) + self.units_per_program());
         let units = pages * u64::from(self.units_per_program());
         let data = self.logical_units().div_ceil(u64::from(self.lanes()));
         let left = self.data_blocks_per_lane() * self.data_units_per_block() - data;

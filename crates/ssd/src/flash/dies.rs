@@ -113,6 +113,12 @@ impl Dies {
         self.channels.iter_mut().for_each(|channel| channel.busy_ns = channel.free_at.since(now));
     }
 
+    /// Whether a die that has done something may have more to begin with, or to send.
+    #[inline(always)]
+    pub fn may_begin(&self, number: u32) -> bool {
+        self.all[number as usize].waiting > 0 || self.rules.looks
+    }
+
     /// An operation begins: its time counts from now on.
     #[inline(always)]
     pub fn enter(&mut self, id: OpId, pool: &mut OpPool, chip: &Chip, now: SimTime) {

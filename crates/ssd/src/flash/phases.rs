@@ -84,7 +84,7 @@ impl Flash {
     /// A die has done something: it begins with what is next.
     #[inline(always)]
     pub(super) fn start_next(&mut self, number: u32, now: SimTime, events: &mut EventQueue) {
-        if self.dies.all[number as usize].waiting > 0 || self.dies.rules.looks {
+        if self.dies.may_begin(number) {
             self.start_or_go_on(number, now, events);
         }
     }
@@ -210,8 +210,7 @@ impl Flash {
             at.end_busy();
         }
         self.on_sent(sent, now, events);
-        let (die, rules) = (&self.dies.all[number as usize], &self.dies.rules);
-        if die.waiting == 0 && !rules.looks {
+        if !self.dies.may_begin(number) {
             return;
         }
         // A cache read whose page the array has ready lets the next command in first: the array works during output.

@@ -45,10 +45,18 @@ const SERVER_QUEUED: &[&str] = &["gfapi_async", "ime_aio", "nbd", "nfs", "dfs", 
 /// Engines that copy from and to memory that is mapped to a file, or to persistent memory.
 const MAPPED: &[&str] = &["mmap", "libpmem", "pmemblk", "dev-dax"];
 
-/// Whether an engine has one request in flight, whatever `iodepth` says; the default has, as of all without a name.
-pub fn is_synchronous(engine: Option<&str>) -> bool {
-    let is_in = |names: &[&str]| engine.is_none_or(|engine| names.contains(&engine));
-    [SYNCHRONOUS, SERVER_SYNCHRONOUS, MAPPED].into_iter().any(is_in)
+/// All that reach a drive: whether they have one request in flight, whatever `iodepth` says, and how they send it.
+const KINDS: [(&[&str], bool, Way); 5] = [
+    (SYNCHRONOUS, true, Way::Calls),
+    (QUEUED, false, Way::Calls),
+    (SERVER_SYNCHRONOUS, true, Way::Server),
+    (SERVER_QUEUED, false, Way::Server),
+    (MAPPED, true, Way::Mapping),
+];
+
+/// Whether an engine has one request in flight, whatever `iodepth` says.
+pub fn is_synchronous(engine: &str) -> bool {
+    KINDS.iter().any(|(names, is_sync, _)| *is_sync && names.contains(&engine))
 }
 
 pub(super) fn engine(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
@@ -62,14 +70,7 @@ pub(super) fn engine(job: &mut Job, value: Value<'_>) -> Result<(), Wrong> {
         let allowed = "an engine that reads and writes a drive, such as libaio or io_uring";
         return Err(Wrong::new(format!("found {text:?}: {reason}"), allowed));
     }
-    let kinds = [
-        (SYNCHRONOUS, true, Way::Calls),
-        (QUEUED, false, Way::Calls),
-        (SERVER_SYNCHRONOUS, true, Way::Server),
-        (SERVER_QUEUED, false, Way::Server),
-        (MAPPED, true, Way::Mapping),
-    ];
-    let words: Vec<(&'static str, (bool, Way))> = kinds
+    let words: Vec<(&'static str, (bool, Way))> = KINDS
         .iter()
         .flat_map(|(names, is_sync, way)| names.iter().map(|name| (*name, (*is_sync, *way))))
         .collect();

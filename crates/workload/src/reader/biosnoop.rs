@@ -132,17 +132,13 @@ impl Format for Biosnoop {
             }
         }
         let Some((op, flush_before, fua)) = operation(&letters)? else { return Ok(Row::Other(NO_DATA)) };
-        // What a flush has for an address is none, and may be -1.
-        let sector = match sector {
+        let range = match sector {
             Some((column, at)) if op != OpCode::Flush => {
-                Fields::from(line, Self::SEPARATOR, at).placed(column)?
+                self.units.range(Fields::from(line, Self::SEPARATOR, at).placed(column)?, bytes)?
             }
-            _ => Number::default(),
+            // What a flush has for an address is none, and may be -1.
+            _ => self.units.range(Number::default(), Number::default())?,
         };
-        if op == OpCode::Flush {
-            bytes.value = 0;
-        }
-        let range = self.units.range(sector, bytes)?;
         let number = self.disks.id(disk.text).wrapping_sub(1);
         let device = u16::try_from(number)
             .map_err(|_| disk.refuse(BadReason::TooLarge, "one of at most 65536 disks"))?;

@@ -92,6 +92,8 @@ pub(crate) trait Format: Send + Sized + 'static {
     const SAMPLE: &'static [u8];
     /// What `columns` must be for it, in the format that needs that.
     const SAMPLE_COLUMNS: &'static str = "";
+    /// What its first line begins with, and that of no other; empty if nothing tells it like that.
+    const MARK: &'static str = "";
     /// What it is made of.
     const CUT: Cut = Cut::Lines;
     const SEPARATOR: u8;

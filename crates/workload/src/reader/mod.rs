@@ -79,6 +79,7 @@ macro_rules! formats {
                 sample: $module::$type::SAMPLE,
                 sample_columns: $module::$type::SAMPLE_COLUMNS,
             },
+            mark: $module::$type::MARK,
             cut: $module::$type::CUT,
             fits: |head, options| detect::fits::<$module::$type>(stringify!($module), head, options),
             reads: detect::reads::<$module::$type>,
@@ -139,6 +140,7 @@ pub fn formats() -> impl Iterator<Item = &'static FormatInfo> {
 
 struct Entry {
     info: FormatInfo,
+    mark: &'static str,
     cut: Cut,
     fits: fn(&[&[u8]], &ReadOptions) -> Option<Fit>,
     reads: fn(&[&[u8]], &ReadOptions) -> bool,
@@ -280,11 +282,11 @@ fn recognise(files: &Files, options: &ReadOptions) -> Result<(&'static Entry, Fi
         .into());
     }
     // What says of itself what it is, is that.
-    let is_ours = head[0].starts_with(wordline::MARK.as_bytes());
-    let may_be = |entry: &&Entry| !is_ours || entry.info.name == wordline::NAME;
+    let is_marked = |entry: &&Entry| !entry.mark.is_empty() && head[0].starts_with(entry.mark.as_bytes());
+    let is_any_marked = FORMATS.iter().any(|entry| is_marked(&entry));
     let fits = FORMATS
         .iter()
-        .filter(may_be)
+        .filter(|entry| !is_any_marked || is_marked(entry))
         .filter_map(|entry| Some((entry, (entry.fits)(&files.head(entry.cut), options)?)));
     let fitting: Vec<(&Entry, Fit)> = fits.collect();
     match fitting.as_slice() {

@@ -12,8 +12,6 @@ use ssd::signals::{Hints, OpCode};
 
 /// How the first line begins: name and version.
 pub(crate) const MARK: &str = "#wordline 1 ";
-/// What the format is called.
-pub(crate) const NAME: &str = "wordline";
 /// Columns that every line has.
 pub(crate) const REQUIRED: [&str; 4] = ["time_ns", "op", "lba", "sectors"];
 /// Columns after those, 0 where a line ends before them, with the largest value of each.
@@ -106,6 +104,7 @@ impl Format for Wordline {
     const SAMPLE: &'static [u8] = b"#wordline 1 time_ns,op,lba,sectors,\
          device,stream,file,process,context,priority,class,one_time\n\
          0,R,749016,64\n1332052600,WF,5512000,8,1,1,76,0,0,2\n";
+    const MARK: &'static str = MARK;
     const SEPARATOR: u8 = b',';
     const RECOGNISED_COLUMNS: (usize, usize) = (4, 12);
 

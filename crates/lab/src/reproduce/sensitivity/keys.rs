@@ -34,27 +34,21 @@ fn of_drives(trimmed: &Paper, quick: bool) -> Result<Vec<Tagged>, PaperError> {
     let experiment = &trimmed.experiment;
     let (mut all, mut sources) = (Vec::<Tagged>::new(), Sources::default());
     for study in &experiment.studies {
-        let techniques = experiment.techniques.iter().filter(|it| study.techniques.contains(&it.name));
-        for technique in techniques {
-            let is_its = |name: &String| study.workloads(quick).contains(name);
-            for workload in experiment.workloads.iter().filter(|it| is_its(&it.name)) {
-                let of = (technique, workload);
-                let [full, here] = [false, quick].map(|quick| experiment.setup(study, of, quick, 1));
-                let (full, here) = (full?, here?);
-                for (key, origin) in full.resolved.origins().chain(&full.run_origins) {
-                    let known =
-                        all.iter_mut().find(|it| it.key == *key && it.set == Set::Key(origin.clone()));
-                    match known {
-                        Some(known) if known.studies.contains(&study.name) => {}
-                        Some(known) => known.studies.push(study.name.clone()),
-                        None => {
-                            let found = of_key((key, origin), &here, &mut sources);
-                            all.extend(found.map(|tagged| Tagged {
-                                file: file_of(&origin.source, &trimmed.folder),
-                                studies: vec![study.name.clone()],
-                                ..tagged
-                            }));
-                        }
+        for of in experiment.drives_of(study, quick) {
+            let [full, here] = [false, quick].map(|quick| experiment.setup(study, of, quick, 1));
+            let (full, here) = (full?, here?);
+            for (key, origin) in full.resolved.origins().chain(&full.run_origins) {
+                let known = all.iter_mut().find(|it| it.key == *key && it.set == Set::Key(origin.clone()));
+                match known {
+                    Some(known) if known.studies.contains(&study.name) => {}
+                    Some(known) => known.studies.push(study.name.clone()),
+                    None => {
+                        let found = of_key((key, origin), &here, &mut sources);
+                        all.extend(found.map(|tagged| Tagged {
+                            file: file_of(&origin.source, &trimmed.folder),
+                            studies: vec![study.name.clone()],
+                            ..tagged
+                        }));
                     }
                 }
             }

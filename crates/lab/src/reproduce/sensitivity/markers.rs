@@ -30,19 +30,15 @@ impl Marked {
     pub fn of(paper: &Paper, quick: bool) -> Result<Self, PaperError> {
         let (experiment, mut all) = (&paper.experiment, Vec::new());
         for study in &experiment.studies {
-            let techniques = experiment.techniques.iter().filter(|it| study.techniques.contains(&it.name));
-            for technique in techniques {
-                let is_its = |name: &String| study.workloads(quick).contains(name);
-                for workload in experiment.workloads.iter().filter(|it| is_its(&it.name)) {
-                    let config = experiment.setup(study, (technique, workload), quick, 1)?.resolved.config;
-                    if Policy::build(&config.age_marker).is_fitted() {
-                        all.push(Drive {
-                            study: study.name.clone(),
-                            technique: technique.name.clone(),
-                            workload: workload.name.clone(),
-                            cells: config.cells.clone(),
-                        });
-                    }
+            for (technique, workload) in experiment.drives_of(study, quick) {
+                let config = experiment.setup(study, (technique, workload), quick, 1)?.resolved.config;
+                if Policy::build(&config.age_marker).is_fitted() {
+                    all.push(Drive {
+                        study: study.name.clone(),
+                        technique: technique.name.clone(),
+                        workload: workload.name.clone(),
+                        cells: config.cells.clone(),
+                    });
                 }
             }
         }

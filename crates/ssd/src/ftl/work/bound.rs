@@ -130,9 +130,14 @@ impl Terms {
             page_ns,
             program_ns,
             erase_ns: erases * longest.erase_ns,
-            margin: in_flight + cfg.pages_per_row(),
+            margin: Self::margin_of(cfg),
             lanes_per_group,
         }
+    }
+
+    /// Pages of a lane that may be exposed without a claim, of any maximum.
+    pub(crate) fn margin_of(cfg: &Sections) -> u32 {
+        cfg.moves_in_flight() + cfg.pages_per_row()
     }
 
     /// The least maximum with which the drive goes on, whose lanes may free so many blocks at once: a program may kill
